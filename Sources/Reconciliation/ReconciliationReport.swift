@@ -31,7 +31,7 @@ package struct ReconciliationReport: Sendable {
   package var lookedUp = 0
   /// Of them, those that Apple does not know.
   package var unknownToApple = 0
-  /// Of them, those of whom nothing was heard in many attempts: `switchyard seeds show` has the reasons.
+  /// Of them, those of whom nothing was heard in many attempts: `switchyard seeds status --ids` has the reasons.
   package var failed = 0
   /// Customers who are still to be asked about: the work is there, and is done by whoever has time.
   package var pending = 0

@@ -136,12 +136,13 @@ package struct OpenIDs: Hashable, Sendable {
 
   /// The command that an operator types next: first for what does not pass with time.
   func next(_ app: String, _ environment: String) -> String {
-    if failed > 0 { return "switchyard seeds show \(app) --state waiting --state failed" }
+    if failed > 0 { return "switchyard seeds status \(app) --ids --state waiting --state failed" }
     if cancelled > 0 { return "switchyard migrate report \(cancelledMigration ?? 0)" }
     if unknown > 0 {
       return "switchyard rollout advance \(app) --environment \(environment) --accept-unknown-ids --reason REASON"
     }
-    return waiting > 0 ? "switchyard seeds show \(app) --state waiting --state failed" : "switchyard migrate list"
+    return waiting > 0
+      ? "switchyard seeds status \(app) --ids --state waiting --state failed" : "switchyard migrate status"
   }
 }
 

@@ -13,12 +13,12 @@ package enum SwitchyardCommand {
       DatabaseCommand.command, RolloutCommand.command, CompareCommand.command, MigrateCommand.command,
       ExplainCommand.command, AnswerCommand.command, InboxCommand.command, QuarantineCommand.command,
       OutboxCommand.command, ConsumptionCommand.command, SeedsCommand.command, ReconcileCommand.command,
-      CompletenessCommand.command, APICommand.command, JWSCommand.command, ReceiptCommand.command,
+      APICommand.command, JWSCommand.command, ReceiptCommand.command,
       ExtractCommand.command, ConvertCommand.command, FidelityCommand.command, MappingsCommand.command,
     ]
   ).addingCompletion().grouped([
     ("TRY", ["dev", "simulate"]), ("SET UP", ["serve", "doctor", "app", "db"]), ("ROLL OUT", ["rollout", "compare"]),
-    ("MIGRATE", ["migrate"]), ("INVESTIGATE", ["explain", "answer", "inbox", "consumption", "seeds", "completeness"]),
+    ("MIGRATE", ["migrate"]), ("INVESTIGATE", ["explain", "answer", "inbox", "consumption", "seeds"]),
     ("REPAIR", ["quarantine", "outbox", "reconcile"]), ("APPLE'S API", ["api"]),
     ("OFFLINE", ["jws", "receipt", "extract", "convert", "fidelity", "mappings", "completion"]),
   ])

@@ -30,9 +30,9 @@
     let chosen = try await program.run(
       "app", "set", app, "--answer-reading", "Y-011", "--answer-reading", "Y-009", "--answer-clients", "token")
     #expect(chosen.output == "answer readings default to Y-009, Y-011\nanswer clients password to token\n", "\(chosen)")
-    let shown = try #require(try await program.run("app", "show", app, "--json").objects.first)
+    let shown = try #require(try await program.run("app", "list", app, "--json").objects.first)
     #expect(shown["answerReadings"] == ["Y-009", "Y-011"] && shown["answerClients"] == "token")
-    let text = try await program.run("app", "show", app).output
+    let text = try await program.run("app", "list", app).output
     #expect(text.contains("readings  Y-009, Y-011\n") && text.contains("clients   token: "))
     for wrong in [["Y-999"], ["Y-008", "Y-009"], ["default", "Y-009"], ["Y-002"]] {
       let refused = try await program.run(["app", "set", app] + wrong.flatMap { ["--answer-reading", $0] })
@@ -41,6 +41,6 @@
     let cleared = try await program.run("app", "set", app, "--answer-reading", "default", "--json")
     let said = try #require(try cleared.objects.first)
     #expect(said["answerReadings"] == [] && said["answerReadingsBefore"] == ["Y-009", "Y-011"], "\(said)")
-    #expect(try await program.run("app", "show", app).output.contains("readings  default\n"))
+    #expect(try await program.run("app", "list", app).output.contains("readings  default\n"))
   }
 }

@@ -22,7 +22,7 @@
     #expect(refused.notes.contains("nothing was done"))
     let removed = try await program.run(["app", "remove", Self.app], input: Array("\(Self.app)\n".utf8))
     #expect(removed.status == 0, "\(removed)")
-    #expect(try await program.run("app", "show", Self.app).status == 1)
+    #expect(try await program.run("app", "list", Self.app).status == 1)
     let audit = try await database.rows("SELECT action, actor FROM audit ORDER BY id")
     #expect(try audit.map { try $0.text("action") } == ["app.add", "app.add", "app.remove"])
     #expect(try audit.allSatisfy { try $0.text("actor") != "" })
@@ -44,7 +44,7 @@
     let program = database.program
     _ = try await program.run("app", "add", Self.app)
     func policy() async throws -> JSONValue? {
-      try await program.run("app", "show", Self.app, "--json").objects.first?["forwardUnproven"]
+      try await program.run("app", "list", Self.app, "--json").objects.first?["forwardUnproven"]
     }
     #expect(try await policy() == "allow")
     let dry = try await program.run("app", "set", Self.app, "--forward-unproven", "deny", "--dry-run")
@@ -54,7 +54,7 @@
     let object = try #require(try changed.objects.first)
     #expect(object["forwardUnproven"] == "deny" && object["forwardUnprovenBefore"] == "allow", "\(changed)")
     #expect(try await policy() == "deny")
-    #expect(try await program.run("app", "show", Self.app).output.contains("unproven  deny: "))
+    #expect(try await program.run("app", "list", Self.app).output.contains("unproven  deny: "))
     #expect(try await program.run("app", "set", Self.app, "--forward-unproven", "maybe").status == 2)
     let audit = try await database.rows("SELECT reason FROM audit WHERE action = 'app.set'")
     #expect(try audit.map { try $0.text("reason") } == ["forward unproven messages allow to deny"])
@@ -65,10 +65,10 @@
     let program = database.program
     _ = try await program.run("app", "add", Self.app)
     func hours() async throws -> JSONValue? {
-      try await program.run("app", "show", Self.app, "--json").objects.first?["holdAccessHours"]
+      try await program.run("app", "list", Self.app, "--json").objects.first?["holdAccessHours"]
     }
     #expect(try await hours() == 72)
-    #expect(try await program.run("app", "show", Self.app).output.contains("hold      72 hours\n"))
+    #expect(try await program.run("app", "list", Self.app).output.contains("hold      72 hours\n"))
     let dry = try await program.run("app", "set", Self.app, "--hold-access", "24h", "--dry-run")
     #expect(dry.output == "would: hold access 72 hours to 24 hours\n")
     #expect(try await hours() == 72)
@@ -76,7 +76,7 @@
     let object = try #require(try changed.objects.first)
     #expect(object["holdAccessHours"] == 0 && object["holdAccessHoursBefore"] == 72, "\(changed)")
     #expect(try await hours() == 0)
-    #expect(try await program.run("app", "show", Self.app).output.contains("hold      off\n"))
+    #expect(try await program.run("app", "list", Self.app).output.contains("hold      off\n"))
     let again = try await program.run("app", "set", Self.app, "--hold-access", "0")
     #expect(again.output == "nothing to change: it is hold access off\n")
     for wrong in ["73", "-1", "a day"] {
@@ -96,7 +96,7 @@
     let kept = try #require(try await database.rows("SELECT digest FROM app_tokens").first)
     #expect(try kept.bytes("digest") == Digest.sha256(Array(token.utf8)).bytes)
 
-    let shown = try #require(try await program.run("app", "show", Self.app, "--json").objects.first)
+    let shown = try #require(try await program.run("app", "list", Self.app, "--json").objects.first)
     let name = try #require(shown["tokens"]?.array?.first?.object?["name"]?.string)
     #expect(shown["tokens"]?.array?.first?.object?["label"] == "backend")
     #expect(try await program.run("app", "token", Self.app, "--revoke", "00000000").status == 1)
@@ -117,7 +117,7 @@
     #expect(try await database.rows("SELECT 1 FROM app_tokens").isEmpty)
     let accepted = try await program.run("app", "token", Self.app, "--certificate", file, "--label", "gateway")
     #expect(accepted.output == "accepted \(hex)\n", "\(accepted)")
-    let shown = try #require(try await program.run("app", "show", Self.app, "--json").objects.first)
+    let shown = try #require(try await program.run("app", "list", Self.app, "--json").objects.first)
     let token = try #require(shown["tokens"]?.array?.first?.object)
     #expect(token["label"] == "gateway")
     let name = try #require(token["name"]?.string)
@@ -152,7 +152,7 @@
     #expect(try removing.objects == [would], "\(removing)")
     #expect(try await database.rows("SELECT 1 FROM app_tokens WHERE revoked_at IS NOT NULL").isEmpty)
     #expect(try await program.run("app", "remove", Self.app, "--yes", "--json").objects == [does])
-    #expect(try await program.run("app", "show", Self.app).status == 1)
+    #expect(try await program.run("app", "list", Self.app).status == 1)
   }
 
   @Test func `seals credentials under a master key made at first use`() async throws {

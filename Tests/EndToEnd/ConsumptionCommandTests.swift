@@ -45,7 +45,7 @@
     func find(_ id: String, _ isThere: (JSONObject) -> Bool) async throws -> JSONObject {
       var found: JSONObject?
       let isFound = try await eventually(within: .seconds(90)) {
-        found = try await program.run("consumption", "show", id, "--json").objects.first
+        found = try await program.run("consumption", "list", id, "--json").objects.first
         return found.map(isThere) ?? false
       }
       try #require(isFound, "\(id): \(found.map { "\($0)" } ?? "never heard of")")
@@ -137,7 +137,7 @@
         #expect(try narrow.objects.map { $0["state"] } == ["answered", "answered"])
         let table = try await program.run("consumption", "list")
         #expect(table.output.contains("the back end declines") && table.output.contains("UNTIL"), "\(table)")
-        #expect(try await !program.run("app", "show", Self.app).output.contains("key=1"))
+        #expect(try await !program.run("app", "list", Self.app).output.contains("key=1"))
         let audit = try await site.database.rows("SELECT action FROM audit WHERE action LIKE 'consumption.%'")
         #expect(try audit.map { try $0.text("action") } == ["consumption.answer", "consumption.decline"])
       }
@@ -167,7 +167,7 @@
     #expect(again.status == 4 && again.notes.contains("is answered"), "\(again)")
     #expect(try await program.run("consumption", "decline", id, "--reason", "late").status == 4)
     #expect(try await site.told(id).count == 1)
-    #expect(try await program.run("consumption", "show", "1").status == 1)
+    #expect(try await program.run("consumption", "list", "1").status == 1)
     #expect(try await program.run("consumption", "decline", id).status == 2, "a reason has to be given")
   }
 
@@ -182,7 +182,7 @@
     let dry = try await program.run(
       "app", "set", Self.app, "--consumption", "fixed", "--consumption-file", file, "--dry-run", "--json")
     #expect(try dry.objects.first?["consumptionBefore"] == "ignore", "\(dry)")
-    #expect(try await program.run("app", "show", Self.app, "--json").objects.first?["consumption"] == "ignore")
+    #expect(try await program.run("app", "list", Self.app, "--json").objects.first?["consumption"] == "ignore")
     try await site.set("--consumption", "fixed", "--consumption-file", file)
     #expect(try await site.ask(id)["state"] == "answered")
     #expect(try await site.told(id) == [.object(Self.answer)])
@@ -241,13 +241,13 @@
       #expect(refused.status == 1, "\(refused)")
       let said = try refused.objects.first
       #expect(said?["state"] == "refused" && said?["reason"]?.string?.contains("4040010") == true, "\(refused)")
-      let kept = try await program.run("consumption", "show", "700000000000001", "--json").objects.first
+      let kept = try await program.run("consumption", "list", "700000000000001", "--json").objects.first
       #expect(kept?["state"] == "refused" && kept?["reason"]?.string?.contains("4040010") == true)
       #expect(try await program.run("doctor").output.contains("an answer that Apple refused"))
       try await site.apple.control("fault", "fault=serverError", "on=api", "times=null")
       let later = try await program.run("consumption", "answer", "700000000000002", "--file", file)
       #expect(later.status == 7 && later.output.contains("the service goes on with it"), "\(later)")
-      let waiting = try await program.run("consumption", "show", "700000000000002", "--json").objects.first
+      let waiting = try await program.run("consumption", "list", "700000000000002", "--json").objects.first
       #expect(waiting?["state"] == "waiting" && waiting?["answer"] == .object(Self.answer))
       try await site.apple.control("mend")
       #expect(try await site.find("700000000000002") { $0["state"] == "refused" }["reason"] != nil)

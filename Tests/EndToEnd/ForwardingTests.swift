@@ -47,7 +47,7 @@
     let listed = try #require(try await program.run("outbox", "list", "--json").objects.first)
     #expect(listed["state"] == "dead" && listed["digest"] == .string(message))
     #expect(try await program.run("outbox", "replay", "--all", "--app", app).output == "1 to be sent again\n")
-    #expect(try await program.run("outbox", "show", "abab").output.contains("waiting"))
+    #expect(try await program.run("outbox", "list", "abab").output.contains("waiting"))
     #expect(try await program.run("outbox", "replay", "abab").status == 1)
     #expect(try await program.run("outbox", "replay").status == 2)
     for wrong in [

@@ -92,16 +92,16 @@
       #expect(status["state"] == "done" && MigrateSite.balances(status), "\(status)")
       #expect(status["accounts"]?.object?["rejected"] == ["empty": 1, "notBase64": 1])
       #expect(status["accounts"]?.object?["usable"]?.integer == Int64(rows.count))
-      let rejects = try await program.run("migrate", "rejects", "1")
-      #expect(rejects.status == 3, "\(rejects)")
+      let rejects = site.database.place.file("rejects.jsonl", [])
+      let report = try await program.run("migrate", "report", "1", "--rejects", rejects)
+      #expect(report.status == 3, "\(report)")
       #expect(
-        rejects.output
+        Program.text(rejects)
           == #"{"key":"1","user_id":"900","receipt":"n/a!","reason":"notBase64"}"# + "\n"
           + #"{"key":"2","user_id":"901","reason":"empty"}"# + "\n")
-      let report = try await program.run("migrate", "report", "1")
       #expect(
         report.output.contains("They balance.") && report.output.contains("| \(Self.app) | Sandbox |"), "\(report)")
-      let watched = try await program.run("migrate", "watch", "1", "--json")
+      let watched = try await program.run("migrate", "status", "1", "--watch", "--json")
       #expect(try watched.objects.last?["state"] == "done", "\(watched)")
       for wrong in [["--column", "key=user_id"], ["--column", "receipt=nothing"], ["--where", "1; DROP TABLE x"]] {
         let outcome = try await program.run(["migrate", "plan", "--table", "purchases_old"] + wrong + site.roots)
@@ -157,10 +157,12 @@
       #expect(status["state"] == "done", "\(status)")
       #expect(status["accounts"]?.object?["usable"] == 5 && MigrateSite.balances(status), "\(status)")
       #expect(status["accounts"]?.object?["rejected"] == ["notBase64": 1])
-      let rejects = try await site.program.run("migrate", "rejects", "\(job)")
-      #expect(rejects.output.contains(#""reason":"notBase64""#) && rejects.output.contains("c.txt"), "\(rejects)")
-      let mended = site.database.place.file(
-        "mended.jsonl", Array(rejects.output.replacing("n/a!", with: rows[4][2]).utf8))
+      let (report, file) = (["migrate", "report", "\(job)", "--rejects"], site.database.place.file("mended.jsonl", []))
+      #expect(try await site.program.run(report + ["\(folder.path)/a.json"]).status == 2, "it is read")
+      #expect(try await site.program.run(report + [file]).status == 3)
+      let rejects = Program.text(file)
+      #expect(rejects.contains(#""reason":"notBase64""#) && rejects.contains("c.txt"), "\(rejects)")
+      let mended = site.database.place.file("mended.jsonl", Array(rejects.replacing("n/a!", with: rows[4][2]).utf8))
       let again = try await site.program.run(
         ["migrate", "start", mended, "--app", Self.app, "--here", "--yes"] + site.roots)
       #expect(again.status == 0, "\(again)")

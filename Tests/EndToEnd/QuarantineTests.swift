@@ -16,7 +16,7 @@
     let listed = try await program.run("quarantine", "list", "--json")
     #expect(try listed.objects.map { $0["digest"] } == [.string(good), .string(bad)])
     #expect(try await program.run("quarantine", "list", "--code", "badSignature", "--json").objects.count == 1)
-    let shown = try await program.run("quarantine", "show", String(good.prefix(9)))
+    let shown = try await program.run("quarantine", "list", String(good.prefix(9)))
     #expect(Array(shown.output.utf8) == body + [10])
 
     // Nobody has registered the app, and no root is trusted: nothing moves.

@@ -45,7 +45,7 @@
       let run = ["seeds", "run", "--trust-root", apple.root, "--json"]
 
       #expect(try await states(program) == ["waiting": 3])
-      let waiting = try await program.run("seeds", "show", Self.app)
+      let waiting = try await program.run("seeds", "status", Self.app, "--ids")
       #expect(waiting.output.contains(ids[0]) && waiting.output.contains("waiting"), "\(waiting)")
       let keyless = try await program.run(run)
       #expect(keyless.status == 1 && keyless.notes.contains("--key-file"), "\(keyless)")
@@ -57,7 +57,7 @@
       #expect(try asked.objects == [["customers": 3, "idsLeft": 0]])
       #expect(try await states(program) == ["done": 2, "unknown": 1])
       for id in ids { #expect(try await program.run("explain", Self.app, id).status == 0) }
-      let unknown = try await program.run("seeds", "show", Self.app, "--state", "unknown", "--json").objects
+      let unknown = try await program.run("seeds", "status", Self.app, "--ids", "--state", "unknown", "--json").objects
       #expect(unknown.map { $0["id"] } == [.string(Self.nobody)])
       #expect(unknown.first?["reason"]?.string?.contains("Apple knows no such id") == true)
       #expect(try await program.run(run).objects == [["customers": 0, "idsLeft": 0]], "nothing is due")
@@ -104,8 +104,10 @@
   @Test(
     arguments: [
       (["retry", app, "--state", "done"], Int32(2), "not asked about anew"),
-      (["show", app, "--limit", "0"], 2, "from 1 to 1000"), (["show", app, "--state", "lost"], 2, "waiting, done"),
-      (["status", app], 1, "not registered"), (["show", app], 1, "not registered"),
+      (["status", app, "--ids", "--limit", "0"], 2, "from 1 to 1000"),
+      (["status", app, "--state", "lost"], 2, "waiting, done"),
+      (["status", app, "--state", "done"], 2, "for --ids"),
+      (["status", app], 1, "not registered"),
       (["retry", app, "--dry-run"], 1, "not registered"), (["run", "--once"], 1, "no key is registered"),
     ] as [([String], Int32, String)])
   func `refuses what it cannot do`(arguments: [String], status: Int32, words: String) async throws {

@@ -55,7 +55,7 @@
       try await accept.apply($0, by: kim, at: now, on: here.connection)
     }
     let rest = try await advance.plan(at: now, on: here.connection).missing.first { $0.name == "ids" }
-    #expect(rest?.next(Operated.bundleID, "Sandbox") == "switchyard migrate list")
+    #expect(rest?.next(Operated.bundleID, "Sandbox") == "switchyard migrate status")
     // The one that waits counts among the seeds when it has waited for long.
     let later = try await advance.plan(at: now + .minutes(20), on: here.connection).evidence
     #expect(later.ids.migrating == 2 && later.ids.waiting == 1, "\(later)")

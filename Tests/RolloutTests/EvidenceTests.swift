@@ -59,16 +59,16 @@
     var ids = OpenIDs()
     func next() -> String { MissingEvidence.ids(ids).next("com.example.app", "Sandbox") }
     ids.migrating = 5
-    #expect(next() == "switchyard migrate list")
+    #expect(next() == "switchyard migrate status")
     ids.waiting = 4
-    #expect(next() == "switchyard seeds show com.example.app --state waiting --state failed")
+    #expect(next() == "switchyard seeds status com.example.app --ids --state waiting --state failed")
     #expect(MissingEvidence.ids(ids).comesByItself)
     ids.unknown = 3
     #expect(next().contains("rollout advance com.example.app --environment Sandbox --accept-unknown-ids"))
     (ids.cancelled, ids.cancelledMigration) = (2, 7)
     #expect(next() == "switchyard migrate report 7")
     ids.failed = 1
-    #expect(next() == "switchyard seeds show com.example.app --state waiting --state failed")
+    #expect(next() == "switchyard seeds status com.example.app --ids --state waiting --state failed")
     let missing = MissingEvidence.ids(ids)
     for text in ["of 4 ids", "of 1 it failed", "5 ids of bulk", "2 ids of cancelled", "know 3 ids"] {
       #expect(missing.text.contains(text), "\(missing.text)")

@@ -63,5 +63,5 @@ package struct NoSuchToken: ExitStatusError, CustomStringConvertible {
   package let name: String
 
   package var exitStatus: ExitStatus { .failed }
-  package var description: String { "there is no valid token \(name); see `switchyard app show`" }
+  package var description: String { "there is no valid token \(name); see `switchyard app list APP`" }
 }

@@ -92,7 +92,7 @@ package struct NoSuchMigration: ExitStatusError, CustomStringConvertible {
   package init(id: Int) { self.id = id }
 
   package var exitStatus: ExitStatus { .failed }
-  package var description: String { "there is no migration \(id); see `switchyard migrate list`" }
+  package var description: String { "there is no migration \(id); see `switchyard migrate status`" }
 }
 
 /// A job that stands so that this cannot be done.

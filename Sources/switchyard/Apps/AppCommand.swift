@@ -1,7 +1,10 @@
 import Database
+import JSON
 import Ledger
 import Operations
+import Purchases
 import Runtime
+import Time
 
 /// `switchyard app`: which apps are served, and what each is trusted with.
 enum AppCommand {
@@ -13,18 +16,20 @@ enum AppCommand {
     ],
     options: DatabaseOptions.options,
     subcommands: [
-      AppAdd.command, list, AppShow.command, AppSet.command, AppRemove.command, AppToken.command, AppSecret.command,
+      AppAdd.command, list, AppSet.command, AppRemove.command, AppToken.command, AppSecret.command,
       AppLegacyURL.command,
     ])
 
   static let bundleID = Positional("APP", "The app's bundle id, as com.example.app.")
 
   private static let list = Command(
-    "list", "List the registered apps.",
-    examples: [Command.Example("switchyard app list"), Command.Example("switchyard app list --json")],
-    options: [JSONOutput.option]
+    "list", "List the registered apps; of an APP show all that is registered, and who changed it last.",
+    examples: [Command.Example("switchyard app list"), Command.Example("switchyard app list com.example.app --json")],
+    options: [JSONOutput.option],
+    arguments: [Positional("APP", count: .optional, bundleID.help)]
   ) { arguments, terminal in
     try await DatabaseOptions(arguments).withLedger(terminal) { connection in
+      if let name = arguments.positionals.first { return try await show(name, arguments, terminal, connection) }
       let records = try await connection.read { session throws(DatabaseError) in
         var records: [AppRecord] = []
         for app in try AppTable.all(in: session) { records.append(try AppRecord(app, in: session)) }
@@ -47,6 +52,53 @@ enum AppCommand {
       try terminal.write(table.render(for: terminal))
       if records.isEmpty { terminal.note("no app is registered: switchyard app add BUNDLE_ID") }
       return .done
+    }
+  }
+
+  private static func show(
+    _ name: String, _ arguments: ParsedArguments, _ terminal: Terminal, _ connection: Connection
+  ) async throws -> ExitStatus {
+    let record = try await AppRecord.find(name, connection)
+    let bundleID = record.app.bundleID
+    let audit = try await connection.read { session throws(DatabaseError) in
+      try AuditTable.newest(of: bundleID, limit: 10, in: session)
+    }
+    if arguments.wantsJSON {
+      var object = record.json
+      object["audit"] = .array(audit.map { .object($0.json) })
+      try terminal.write(object)
+      return .done
+    }
+    try terminal.write("app       \(bundleID)\n")
+    try terminal.write("Apple id  \(record.app.appAppleID.map { "\($0)" } ?? "not registered")\n")
+    try terminal.write("stages    \(record.stages)\n")
+    try terminal.write("hold      \(record.accessHold.summary)\n")
+    try terminal.write("unproven  \(record.unprovenForwarding.summary)\n")
+    try terminal.write("consumed  \(record.consumption.summary)\n")
+    let readings = record.answerReadings.isEmpty ? "default" : record.answerReadings.joined(separator: ", ")
+    try terminal.write("readings  \(readings)\n")
+    try terminal.write("clients   \(record.answerClients.summary)\n")
+    try show(record, terminal)
+    var table = TextTable([.init("AT"), .init("WHO"), .init("WHAT"), .init("WHY")])
+    for entry in audit { table.add([entry.at.iso8601, entry.actor, entry.action, entry.reason]) }
+    try terminal.write("\n" + table.render(for: terminal))
+    return .done
+  }
+
+  private static func show(_ record: AppRecord, _ terminal: Terminal) throws {
+    if !record.credentials.isEmpty {
+      var table = TextTable([.init("CREDENTIAL"), .init("NAME"), .init("ISSUER"), .init("SINCE")])
+      for entry in record.credentials {
+        table.add([entry.kind.rawValue, entry.name, entry.issuer, entry.createdAt.iso8601])
+      }
+      try terminal.write("\n" + table.render(for: terminal))
+    }
+    if !record.tokens.isEmpty {
+      var table = TextTable([.init("TOKEN"), .init("LABEL"), .init("SINCE"), .init("REVOKED")])
+      for token in record.tokens {
+        table.add([token.name, token.label, token.createdAt.iso8601, token.revokedAt?.iso8601 ?? ""])
+      }
+      try terminal.write("\n" + table.render(for: terminal))
     }
   }
 }

@@ -11,7 +11,7 @@ enum AppToken {
   static let command = Command(
     "token", "Make a bearer token for an app's back end, or end one.",
     discussion: """
-      A token is printed once and kept as a digest only. `app show` lists names and labels.
+      A token is printed once and kept as a digest only. `app list APP` lists names and labels.
 
       --certificate: a client is known by its certificate instead. A proxy in front authenticates the client (mutual TLS) \
       and names the certificate in a header: `serve --trusted-proxy NETWORK --client-certificate-header NAME`. The header \
@@ -23,7 +23,7 @@ enum AppToken {
     examples: [
       Command.Example("switchyard app token com.example.app --label backend"),
       Command.Example("switchyard app token com.example.app --certificate client.pem --label ios-gateway"),
-      Command.Example("switchyard app token --revoke 1f0c2b3a", "the name as `app show` lists it"),
+      Command.Example("switchyard app token --revoke 1f0c2b3a", "the name as `app list APP` lists it"),
     ],
     options: [
       .value("label", "TEXT", default: "", "What it is for; shown in lists."),

@@ -27,11 +27,4 @@ enum EnvironmentOption {
     }
     return try environments(arguments)
   }
-
-  static func required(_ arguments: ParsedArguments) throws(UsageError) -> Environment {
-    guard let environment = try environment(arguments) else {
-      throw UsageError(.missingOption, "Say --environment production or sandbox.", path: arguments.path)
-    }
-    return environment
-  }
 }

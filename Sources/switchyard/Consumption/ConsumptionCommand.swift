@@ -17,26 +17,30 @@ enum ConsumptionCommand {
       """,
     examples: [
       Command.Example("switchyard consumption list --state waiting"),
-      Command.Example("switchyard consumption show 2000000123456789"),
+      Command.Example("switchyard consumption list 2000000123456789"),
     ],
     options: DatabaseOptions.options,
-    subcommands: [list, show, ConsumptionSettling.answer, ConsumptionSettling.decline])
+    subcommands: [list, ConsumptionSettling.answer, ConsumptionSettling.decline])
 
   static let id = Positional(
     "ID", "The notification's UUID, or the transaction's id; of a request that names none, what `list` shows.")
 
   private static let list = Command(
-    "list", "List the newest requests.",
-    examples: [Command.Example("switchyard consumption list --app com.example.app --state expired")],
+    "list", "List the newest requests; of an ID show all that is known.",
+    examples: [
+      Command.Example("switchyard consumption list --app com.example.app --state expired"),
+      Command.Example("switchyard consumption list 2000000123456789"),
+    ],
     options: [
       .value("app", "APP", "Of this app only."),
       .value("state", "STATE", choices: ConsumptionCase.State.allCases.map(\.name), "In this state only."),
       .value("limit", "N", default: "50", "At most so many."), JSONOutput.option,
-    ]
+    ], arguments: [Positional("ID", count: .optional, id.help)]
   ) { arguments, terminal in
     let state = ConsumptionCase.State.allCases.first { $0.name == arguments.value("state") }
     let limit = try arguments.integer("limit", in: 1...10_000) ?? 50
     return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
+      if let id = arguments.positionals.first { return try await show(id, arguments, terminal, connection) }
       var app: App?
       if let bundleID = arguments.value("app") { app = try await AppRecord.find(bundleID, connection).app }
       let (number, names) = (app?.id, try await names(connection))
@@ -62,26 +66,22 @@ enum ConsumptionCommand {
     }
   }
 
-  private static let show = Command(
-    "show", "Show all that is known of a request.",
-    examples: [Command.Example("switchyard consumption show 2000000123456789")], options: [JSONOutput.option],
-    arguments: [id]
-  ) { arguments, terminal in
-    try await DatabaseOptions(arguments).withLedger(terminal) { connection in
-      let found = try await ConsumptionCases.find(arguments.positionals[0], on: connection)
-      let names = try await names(connection)
-      for one in found {
-        if arguments.wantsJSON {
-          try terminal.write(one.json(names))
-        } else {
-          for member in one.json(names) where !member.value.isNull {
-            try terminal.write("\(MemberText.line(member))\n")
-          }
-          try terminal.write("\n")
+  private static func show(
+    _ id: String, _ arguments: ParsedArguments, _ terminal: Terminal, _ connection: Connection
+  ) async throws -> ExitStatus {
+    let found = try await ConsumptionCases.find(id, on: connection)
+    let names = try await names(connection)
+    for one in found {
+      if arguments.wantsJSON {
+        try terminal.write(one.json(names))
+      } else {
+        for member in one.json(names) where !member.value.isNull {
+          try terminal.write("\(MemberText.line(member))\n")
         }
+        try terminal.write("\n")
       }
-      return .done
     }
+    return .done
   }
 
   static func names(_ connection: Connection) async throws -> [App.ID: String] {

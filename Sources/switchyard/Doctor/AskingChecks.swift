@@ -72,7 +72,8 @@ struct AskingChecks {
         checks.append(
           .warn(
             "seeds", "\(failed.count) ids of \(app.bundleID) \(failed.environment.rawValue) failed: \(failed.reason)",
-            "`switchyard seeds show \(app.bundleID) --state failed`; mended, `switchyard seeds retry \(app.bundleID)`"))
+            "`switchyard seeds status \(app.bundleID) --ids --state failed`; mended, `switchyard seeds retry \(app.bundleID)`"
+          ))
       }
       for closed in counts where closed.state == .waiting && closed.reason.hasPrefix(WorkTable.closedDoor) {
         checks.append(

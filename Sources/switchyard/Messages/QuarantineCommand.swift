@@ -14,21 +14,31 @@ enum QuarantineCommand {
       Command.Example("switchyard quarantine list"),
       Command.Example("switchyard quarantine replay --code unknownApp", "after the app was added"),
     ],
-    options: DatabaseOptions.options, subcommands: [list, show, QuarantineReplay.command, QuarantinePurge.command])
+    options: DatabaseOptions.options, subcommands: [list, QuarantineReplay.command, QuarantinePurge.command])
 
   static let code = Option.value("code", "CODE", "Those refused for this reason only, as the list shows it.")
   static let digest = "The beginning of a message's SHA-256, at least 4 digits."
 
   private static let list = Command(
-    "list", "Count refused messages by reason, then list the oldest.",
+    "list", "Count refused messages by reason, then list the oldest; of a DIGEST show the bodies, but for secrets.",
     examples: [
       Command.Example("switchyard quarantine list"),
       Command.Example("switchyard quarantine list --code badSignature --limit 100"),
+      Command.Example("switchyard quarantine list 9f86d081"),
     ],
-    options: [code, .value("limit", "N", default: "20", "How many are listed at most, 0 to 1000."), JSONOutput.option]
+    options: [
+      code, .value("limit", "N", "How many are listed at most, 0 to 1000; 20, of a DIGEST 1000."), JSONOutput.option,
+    ] + MasterKeyOptions.options,
+    arguments: [Positional("DIGEST", count: .optional, digest)]
   ) { arguments, terminal in
-    let (code, limit) = (arguments.value("code"), try arguments.integer("limit", in: 0...1_000) ?? 20)
-    return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
+    let prefix = try arguments.positionals.first.map { try DigestPrefix($0, arguments) }
+    let code = arguments.value("code")
+    let limit = try arguments.integer("limit", in: 0...1_000) ?? (prefix == nil ? 20 : 1_000)
+    let options = try DatabaseOptions(arguments)
+    return try await options.withLedger(terminal) { connection in
+      if let prefix {
+        return try await show(prefix, code: code, limit: limit, options, arguments, terminal, connection)
+      }
       let (reasons, messages) = try await connection.read { session throws(DatabaseError) in
         (
           try QuarantineTable.reasons(in: session).filter { code == nil || $0.code == code },
@@ -61,37 +71,32 @@ enum QuarantineCommand {
     }
   }
 
-  private static let show = Command(
-    "show", "Show refused messages with their bodies, but for secrets.",
-    examples: [Command.Example("switchyard quarantine show 9f86d081"), "switchyard quarantine show 9f86d081 --json"],
-    options: [JSONOutput.option] + MasterKeyOptions.options, arguments: [Positional("DIGEST", digest)]
-  ) { arguments, terminal in
-    let prefix = try DigestPrefix(arguments.positionals[0], arguments)
-    let options = try DatabaseOptions(arguments)
-    return try await options.withLedger(terminal) { connection in
-      let listed = try await connection.read { session throws(DatabaseError) in
-        try QuarantineTable.list(after: nil, code: nil, digestPrefix: prefix.bytes, limit: 1_000, in: session)
-      }.filter { prefix.matches($0.digest) }
-      guard !listed.isEmpty else { throw NoSuchMessage(where: "quarantine", prefix: prefix.text) }
-      let reader = try await SealedBodies(arguments, options, connection, terminal)
-      var isWhole = true
-      for part in BodyPage.parts(of: listed, size: \.size) {
-        let (messages, unreadable) = try await connection.read { session throws(DatabaseError) in
-          try BodyPage.read(part) { part throws(DatabaseError) in
-            try QuarantineTable.messages(of: part, reader.vault, in: session)
-          }
-        }
-        SealedBodies.tell(unreadable.map { ($0.digest, $1) }, terminal)
-        isWhole = isWhole && unreadable.isEmpty
-        let texts = Dictionary(messages.map { ($0.message.digest, $0.message.body) }) { first, _ in first }
-        for message in part {
-          // Another command may have let go of it.
-          guard let body = texts[message.digest].map(reader.shown) else { continue }
-          try show(message, body, asJSON: arguments.wantsJSON, terminal)
+  private static func show(
+    _ prefix: DigestPrefix, code: String?, limit: Int, _ options: DatabaseOptions, _ arguments: ParsedArguments,
+    _ terminal: Terminal, _ connection: Connection
+  ) async throws -> ExitStatus {
+    let listed = try await connection.read { session throws(DatabaseError) in
+      try QuarantineTable.list(after: nil, code: code, digestPrefix: prefix.bytes, limit: limit, in: session)
+    }.filter { prefix.matches($0.digest) }
+    guard !listed.isEmpty else { throw NoSuchMessage(where: "quarantine", prefix: prefix.text) }
+    let reader = try await SealedBodies(arguments, options, connection, terminal)
+    var isWhole = true
+    for part in BodyPage.parts(of: listed, size: \.size) {
+      let (messages, unreadable) = try await connection.read { session throws(DatabaseError) in
+        try BodyPage.read(part) { part throws(DatabaseError) in
+          try QuarantineTable.messages(of: part, reader.vault, in: session)
         }
       }
-      return isWhole ? .done : .failed
+      SealedBodies.tell(unreadable.map { ($0.digest, $1) }, terminal)
+      isWhole = isWhole && unreadable.isEmpty
+      let texts = Dictionary(messages.map { ($0.message.digest, $0.message.body) }) { first, _ in first }
+      for message in part {
+        // Another command may have let go of it.
+        guard let body = texts[message.digest].map(reader.shown) else { continue }
+        try show(message, body, asJSON: arguments.wantsJSON, terminal)
+      }
     }
+    return isWhole ? .done : .failed
   }
 
   private static func show(

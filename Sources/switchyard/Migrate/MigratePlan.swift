@@ -34,13 +34,13 @@ enum MigratePlan {
       .value("environment", "NAME", "Production or Sandbox: of what does not say it itself."),
       .value("sample", "N", "Read so many rows at most."),
       .value("out", "PATH", "Keep the plan in this file."), JSONOutput.option,
-    ] + MigrateSources.options + MigrateThrottle.options + TrustOptions.options + MasterKeyOptions.options,
+    ] + MigrateSources.options + MigrateResume.limits + TrustOptions.options + MasterKeyOptions.options,
     arguments: [Positional("SOURCE", count: .any, "Files and folders, or - for stdin.")]
   ) { arguments, terminal in
     let options = try DatabaseOptions(arguments)
     let sources = try MigrateSources(arguments, options)
     let environment = try EnvironmentOption.environment(arguments)
-    let settings = try MigrateThrottle.settings(arguments)
+    let settings = try MigrateResume.settings(arguments)
     let sample = try arguments.integer("sample", in: 1...1_000_000_000)
     let trust = try TrustOptions(arguments)
     return try await options.withLedger(terminal) { connection in

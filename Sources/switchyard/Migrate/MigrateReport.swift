@@ -10,19 +10,30 @@ import Time
 enum MigrateReport {
   static let command = Command(
     "report", "Say what came of a job: accounts, coverage by app, and what stays unknown and why.",
+    discussion: """
+      --rejects FILE is in the form of the input where that is one file, else JSON Lines. The sources are read once more: \
+      they have to be where they were. Mend the rows and begin another job with the file; what is mended counts there, and \
+      what is not is rejected again. With it the exit status is 3 when there are any.
+      """,
+    whenStopped: "What was written of the rejected rows is whole rows.",
     examples: [
       Command.Example("switchyard migrate report 1 > report.md"),
       Command.Example("switchyard migrate report 1 --json"),
+      Command.Example("switchyard migrate report 1 --rejects rejects.csv"),
     ],
     options: [
       .value("limit", "N", default: "100", "How many ids without a history are listed, 0 to 100,000."),
       JSONOutput.option,
-    ], arguments: [MigrateCommand.job]
+    ] + MigrateRejects.options + MasterKeyOptions.options, arguments: [MigrateCommand.job]
   ) { arguments, terminal in
     let number = try MigrateCommand.number(arguments)
     let limit = try arguments.integer("limit", in: 0...100_000) ?? 100
-    return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
+    let options = try DatabaseOptions(arguments)
+    return try await options.withLedger(terminal) { connection in
       let record = try await MigrationRecord.find(number, at: WallClock.system.now(), connection)
+      if let path = arguments.value("rejects") {
+        try await MigrateRejects.write(record, to: path, options, arguments, terminal, connection)
+      }
       let (counts, list, apps) = try await connection.read { session throws(DatabaseError) in
         let counts = try MigrationLeftovers.counts(of: number, in: session)
         let list = try MigrationLeftovers.list(of: number, limit: limit, in: session)
@@ -44,7 +55,7 @@ enum MigrateReport {
       } else {
         try terminal.write(markdown(record, causes, list, names))
       }
-      return .done
+      return arguments.value("rejects") == nil || record.accounts.allRejected == 0 ? .done : .doneWithRejects
     }
   }
 
@@ -98,7 +109,7 @@ enum MigrateReport {
       for (reason, count) in accounts.rejected.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
         text += "| \(reason) | \(count) |\n"
       }
-      text += "\n`switchyard migrate rejects \(job.id)` writes them.\n\n"
+      text += "\n`switchyard migrate report \(job.id) --rejects FILE` writes them.\n\n"
     }
     text += "## Coverage\n\n| app | environment | ids | settled | coverage |\n| --- | --- | ---: | ---: | ---: |\n"
     for place in record.places where place.accounts.ids > 0 {

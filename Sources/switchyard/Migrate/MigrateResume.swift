@@ -3,41 +3,75 @@ import Ledger
 import Operations
 import Runtime
 
-/// `switchyard migrate resume`: goes on with a job, and with --here carries it out.
+/// `switchyard migrate resume`: goes on with a job, with other limits if need be, and with --here carries it out.
 enum MigrateResume {
+  static let limits: [Option] = [
+    .value(
+      "customers-per-second", "N",
+      "Customers asked about in a second at most, by two calls mostly; 0: as many as Apple allows."),
+    .value("rows", "N", "Rows read in a second at most; 0: no limit."),
+    .value("hours", "FROM-TO", "Work from this hour of the day to that one alone, in UTC, as 22-6; `all`: all day."),
+  ]
+
   static let command = Command(
-    "resume", "Go on with a paused or failed job, from where it was.",
+    "resume", "Go on with a paused or failed job from where it was, or change the limits of a job.",
     discussion: """
-      With --here this process carries the job out, where no service runs or beside those that do. A job that is running \
-      already is joined.
+      A limit that is named holds from now on, also in a job that is running; the others stay. With --here this process \
+      carries the job out, where no service runs or beside those that do. A job that is running already is joined.
       """,
     whenStopped: "What was read is in the ledger, and nothing counts twice. Processes that serve go on with the job.",
     examples: [
       Command.Example("switchyard migrate resume 1"),
+      Command.Example("switchyard migrate resume 1 --rows 500 --hours 22-6", "slower, and at night alone"),
+      Command.Example("switchyard migrate resume 1 --customers-per-second 0 --hours all", "no limits"),
       Command.Example("switchyard migrate resume 1 --here", "without a service: this process does the rest"),
     ],
-    options: [
+    options: limits + [
       .value("reason", "TEXT", "Why, for the audit."),
       .flag("here", "Carry it out in this process, and end when it is done."), JSONOutput.option,
     ] + MigrateHere.options, arguments: [MigrateCommand.job]
   ) { arguments, terminal in
-    guard arguments.flag("here") else { return try await MigrateCommand.apply(.resume, arguments, terminal) }
     let number = try MigrateCommand.number(arguments)
     let options = try DatabaseOptions(arguments)
-    let here = try MigrateHere(arguments, options)
+    let here = try arguments.flag("here") ? MigrateHere(arguments, options) : nil
     return try await options.withLedger(terminal) { connection in
       let job = try await connection.read { session throws(DatabaseError) in
         try MigrationJobTable.find(number, in: session)
       }
       guard let job else { throw NoSuchMigration(id: number) }
-      if job.state == .running {
-        if arguments.wantsJSON { try terminal.write(MigrationJSON.job(job)) }
-      } else {
-        try await MigrateCommand.apply(.resume, to: number, on: connection, arguments, terminal)
+      var changes: [ChangeMigration.Change] = []
+      if limits.contains(where: { arguments.value($0.name) != nil }) {
+        changes.append(.throttle(try settings(arguments, from: job.settings)))
       }
+      if job.state != .running || changes.isEmpty && here == nil { changes.append(.resume) }
+      if !changes.isEmpty {
+        try await MigrateCommand.apply(changes, to: number, on: connection, arguments, terminal)
+      } else if arguments.wantsJSON {
+        try terminal.write(MigrationJSON.job(job))
+      }
+      guard let here else { return .done }
       // A job may take days.
       await connection.close()
       return try await here.run(number, on: connection.configuration, terminal)
     }
+  }
+
+  /// What the options say, and `settings` where they say nothing.
+  static func settings(
+    _ arguments: ParsedArguments, from settings: MigrationSettings = MigrationSettings()
+  ) throws(UsageError) -> MigrationSettings {
+    var settings = settings
+    if let calls = try arguments.integer("customers-per-second", in: 0...1_000_000) {
+      settings.callsPerSecond = calls == 0 ? nil : calls
+    }
+    if let rows = try arguments.integer("rows", in: 0...10_000_000) { settings.rowsPerSecond = rows == 0 ? nil : rows }
+    if let hours = arguments.value("hours") {
+      settings.hours = MigrationHours(hours)
+      guard hours == "all" || settings.hours != nil else {
+        throw UsageError(
+          .invalidValue, "--hours takes two hours of the day from 0 to 24, as 22-6, or `all`.", path: arguments.path)
+      }
+    }
+    return settings
   }
 }

@@ -31,11 +31,11 @@ enum MigrateStart {
       .value("environment", "NAME", "Production or Sandbox: of what does not say it itself, as bare ids."),
       .flag("yes", "Begin although there are warnings; the report says so."),
       .flag("here", "Carry it out in this process, and end when it is done."), JSONOutput.option,
-    ] + MigrateSources.options + MigrateThrottle.options + MigrateHere.options,
+    ] + MigrateSources.options + MigrateResume.limits + MigrateHere.options,
     arguments: [Positional("SOURCE", count: .any, "Files and folders, or - for stdin.")]
   ) { arguments, terminal in
     let environment = try EnvironmentOption.environment(arguments)
-    let settings = try MigrateThrottle.settings(arguments)
+    let settings = try MigrateResume.settings(arguments)
     let options = try DatabaseOptions(arguments)
     let sources = try MigrateSources(arguments, options)
     return try await begin(arguments, options, terminal, spooled: sources.spooled) { keys in
@@ -117,7 +117,8 @@ enum MigrateStart {
       if arguments.wantsJSON {
         try terminal.write(["job": .integer(Int64(job))])
       } else {
-        try terminal.write("migration \(job) is running; `switchyard migrate watch \(job)` shows how far it is\n")
+        try terminal.write(
+          "migration \(job) is running; `switchyard migrate status \(job) --watch` shows how far it is\n")
       }
       guard let here else { return .done }
       // A job may take days.

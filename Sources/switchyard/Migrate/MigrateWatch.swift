@@ -5,62 +5,52 @@ import Operations
 import Runtime
 import Time
 
-/// `switchyard migrate watch`: how far a job is, until it has ended.
+/// `switchyard migrate status --watch`: how far a job is, until it has ended.
 enum MigrateWatch {
-  static let command = Command(
-    "watch", "Show how far a job is, until it does not run any more.",
-    discussion: """
-      One line that is drawn again on a terminal, else a line every 30 s, or JSON lines with --json. A total with ~ is an \
-      estimate. The time that is left comes with what limits it.
-      """,
-    whenStopped: "The job goes on.",
-    examples: [Command.Example("switchyard migrate watch 1"), Command.Example("switchyard migrate watch 1 --json")],
-    options: [JSONOutput.option], arguments: [MigrateCommand.job]
-  ) { arguments, terminal in
-    let number = try MigrateCommand.number(arguments)
-    let options = try DatabaseOptions(arguments)
-    return try await options.withLedger(terminal) { connection in
-      var last: (at: ContinuousClock.Instant, accounts: MigrationAccounts)?
-      var said: ContinuousClock.Instant?
-      var idle: (since: ContinuousClock.Instant, isSaid: Bool)?
-      while true {
-        let now = WallClock.system.now()
-        let record = try await MigrationRecord.find(number, at: now, connection)
-        let here = ContinuousClock.now
-        let isEnd = record.job.state != .running || Task.isCancelled
-        let flag = options.raisedMigrationFlag
-        let holdUp = record.holdUp(byFile: flag, at: now)
-        var advice = MigrationText.unattended(record, holdUp)
-        idle = advice == nil ? nil : idle ?? (since: here, isSaid: false)
-        // A job that was resumed just now is taken up within seconds.
-        if let since = idle?.since, here - since < MigrateWatch.idleTime { advice = nil }
-        let isNews = advice != nil && idle?.isSaid == false
-        let isDue = said.map { here - $0 >= (terminal.isErrorTTY ? .seconds(1) : .seconds(30)) } ?? true
-        if isDue || isNews || isEnd {
-          if advice != nil { idle?.isSaid = true }
-          let pace = Pace(record.accounts, since: last?.accounts, within: last.map { here - $0.at })
-          let limits = try await MigrationLimit.all(
-            record, idsPerSecond: pace.ids, isHeldUp: flag != nil && holdUp?.isPartial != true, at: now, connection)
-          if arguments.wantsJSON {
-            var line = MigrationJSON.record(record)
-            line["parts"] = nil
-            line["rowsPerSecond"] = .integer(pace.rows)
-            line["idsPerSecond"] = .integer(pace.ids)
-            line["secondsLeft"] = JSONValue(limits.first?.seconds)
-            line["because"] = JSONValue(limits.first?.cause)
-            line["heldUp"] = MigrationJSON.heldUp(holdUp)
-            try terminal.write(line)
-          } else if terminal.isErrorTTY, !isEnd {
-            terminal.noteInPlace(MigrateWatch.line(record, pace, limits, holdUp, advice))
-          } else {
-            if terminal.isErrorTTY { terminal.noteInPlace("") }
-            terminal.note(MigrateWatch.line(record, pace, limits, holdUp, advice))
-          }
-          (last, said) = ((here, record.accounts), here)
+  static func run(
+    _ number: Int, _ options: DatabaseOptions, _ arguments: ParsedArguments, _ terminal: Terminal,
+    _ connection: Connection
+  ) async throws -> ExitStatus {
+    var last: (at: ContinuousClock.Instant, accounts: MigrationAccounts)?
+    var said: ContinuousClock.Instant?
+    var idle: (since: ContinuousClock.Instant, isSaid: Bool)?
+    while true {
+      let now = WallClock.system.now()
+      let record = try await MigrationRecord.find(number, at: now, connection)
+      let here = ContinuousClock.now
+      let isEnd = record.job.state != .running || Task.isCancelled
+      let flag = options.raisedMigrationFlag
+      let holdUp = record.holdUp(byFile: flag, at: now)
+      var advice = MigrationText.unattended(record, holdUp)
+      idle = advice == nil ? nil : idle ?? (since: here, isSaid: false)
+      // A job that was resumed just now is taken up within seconds.
+      if let since = idle?.since, here - since < idleTime { advice = nil }
+      let isNews = advice != nil && idle?.isSaid == false
+      let isDue = said.map { here - $0 >= (terminal.isErrorTTY ? .seconds(1) : .seconds(30)) } ?? true
+      if isDue || isNews || isEnd {
+        if advice != nil { idle?.isSaid = true }
+        let pace = Pace(record.accounts, since: last?.accounts, within: last.map { here - $0.at })
+        let limits = try await MigrationLimit.all(
+          record, idsPerSecond: pace.ids, isHeldUp: flag != nil && holdUp?.isPartial != true, at: now, connection)
+        if arguments.wantsJSON {
+          var line = MigrationJSON.record(record)
+          line["parts"] = nil
+          line["rowsPerSecond"] = .integer(pace.rows)
+          line["idsPerSecond"] = .integer(pace.ids)
+          line["secondsLeft"] = JSONValue(limits.first?.seconds)
+          line["because"] = JSONValue(limits.first?.cause)
+          line["heldUp"] = MigrationJSON.heldUp(holdUp)
+          try terminal.write(line)
+        } else if terminal.isErrorTTY, !isEnd {
+          terminal.noteInPlace(line(record, pace, limits, holdUp, advice))
+        } else {
+          if terminal.isErrorTTY { terminal.noteInPlace("") }
+          terminal.note(line(record, pace, limits, holdUp, advice))
         }
-        if isEnd { return record.job.state == .failed ? .failed : .done }
-        try? await Task.sleep(for: .milliseconds(500))
+        (last, said) = ((here, record.accounts), here)
       }
+      if isEnd { return record.job.state == .failed ? .failed : .done }
+      try? await Task.sleep(for: .milliseconds(500))
     }
   }
 

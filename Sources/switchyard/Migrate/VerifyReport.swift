@@ -146,7 +146,7 @@ struct VerifyReport {
       ? comparisons : "switchyard rollout set \(app) shadow --environment \(environment) --reason TEXT"
   }
 
-  private var watch: String { "switchyard migrate watch \(job.id)" }
+  private var watch: String { "switchyard migrate status \(job.id) --watch" }
 
   /// This command about one place, with the options that it was given.
   ///

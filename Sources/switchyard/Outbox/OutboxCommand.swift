@@ -16,29 +16,31 @@ enum OutboxCommand {
       Command.Example("switchyard outbox replay --all", "after the old back end was mended"),
     ],
     options: DatabaseOptions.options,
-    subcommands: [list, show, OutboxChange.replay.command, OutboxChange.dead.command])
+    subcommands: [list, OutboxChange.replay.command, OutboxChange.dead.command])
 
   static let app = Option.value("app", "APP", "Of this app only.")
   static let digest = "The beginning of a message's SHA-256, at least 4 digits."
 
   private static let list = Command(
-    "list", "Count what waits and what is dead for each destination, then list the oldest.",
+    "list", "Count what waits and what is dead for each destination, then list the oldest, or a message's alone.",
     discussion: """
       STATE is waiting, sending (on its way now), blocked (an earlier message of the same customer has to be delivered \
       first), delivered, or dead (given up; `switchyard outbox replay` sends it again).
       """,
     examples: [
       Command.Example("switchyard outbox list"), Command.Example("switchyard outbox list --state dead --limit 100"),
+      Command.Example("switchyard outbox list 9f86d081", "how a message stands at each destination"),
     ],
     options: [
       app, EnvironmentOption.option,
-      .value("state", "STATE", "waiting, delivered or dead; without it waiting and dead."),
+      .value("state", "STATE", "waiting, delivered or dead; without it waiting and dead, of a DIGEST all."),
     ] + OutboxFilter.options + [
-      .value("limit", "N", default: "20", "How many are listed at most, 0 to 1000."), JSONOutput.option,
-    ]
+      .value("limit", "N", "How many are listed at most, 0 to 1000; 20, of a DIGEST 1000."), JSONOutput.option,
+    ], arguments: [Positional("DIGEST", count: .optional, digest)]
   ) { arguments, terminal in
-    let limit = try arguments.integer("limit", in: 0...1_000) ?? 20
-    let states = try states(arguments)
+    let prefix = try arguments.positionals.first.map { try DigestPrefix($0, arguments) }
+    let limit = try arguments.integer("limit", in: 0...1_000) ?? (prefix == nil ? 20 : 1_000)
+    let states = try states(arguments, else: prefix == nil ? [.waiting, .dead] : [])
     let filter = try OutboxFilter(arguments)
     let environment = try EnvironmentOption.environment(arguments)
     return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
@@ -47,27 +49,32 @@ enum OutboxCommand {
         var selection = OutboxTable.Selection()
         selection.destinations = places.map(\.destination.id)
         selection.states = states
+        selection.digestPrefix = prefix?.bytes
         filter.narrow(&selection, at: WallClock.system.now())
         let rows =
           places.isEmpty
           ? []
           : try OutboxTable.rows(
-            selection, newestFirst: selection.states == [.delivered], limit: limit, in: session)
+            selection, newestFirst: selection.states == [.delivered], limit: limit, in: session
+          ).filter { prefix?.matches($0.message) ?? true }
         return (try OutboxTable.depths(in: session), rows)
       }
+      if let prefix, rows.isEmpty { throw NoSuchMessage(where: "the outbox", prefix: prefix.text) }
       if arguments.wantsJSON {
         for row in rows { try terminal.write(OutboxPlace.json(row, places)) }
         return .done
       }
-      try terminal.write(counts(places, depths).render(for: terminal))
+      if prefix == nil { try terminal.write(counts(places, depths).render(for: terminal)) }
       guard !rows.isEmpty else { return .done }
-      try terminal.write("\n" + table(rows, places).render(for: terminal))
+      try terminal.write((prefix == nil ? "\n" : "") + table(rows, places).render(for: terminal))
       return .done
     }
   }
 
-  private static func states(_ arguments: ParsedArguments) throws(UsageError) -> [OutboxTable.State] {
-    guard let text = arguments.value("state") else { return [.waiting, .dead] }
+  private static func states(
+    _ arguments: ParsedArguments, else standard: [OutboxTable.State]
+  ) throws(UsageError) -> [OutboxTable.State] {
+    guard let text = arguments.value("state") else { return standard }
     guard let state = OutboxTable.State.allCases.first(where: { $0.name == text }) else {
       throw UsageError(.invalidValue, "--state is waiting, delivered or dead.", path: arguments.path)
     }
@@ -102,29 +109,6 @@ enum OutboxCommand {
       ])
     }
     return table
-  }
-
-  private static let show = Command(
-    "show", "Show how a message stands at each destination.",
-    examples: [Command.Example("switchyard outbox show 9f86d081")],
-    options: [JSONOutput.option], arguments: [Positional("DIGEST", digest)]
-  ) { arguments, terminal in
-    let prefix = try DigestPrefix(arguments.positionals[0], arguments)
-    return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
-      let places = try await OutboxPlace.all(app: nil, nil, connection)
-      let rows = try await connection.read { session throws(DatabaseError) in
-        var selection = OutboxTable.Selection()
-        selection.digestPrefix = prefix.bytes
-        return try OutboxTable.rows(selection, limit: 1_000, in: session)
-      }.filter { prefix.matches($0.message) }
-      guard !rows.isEmpty else { throw NoSuchMessage(where: "the outbox", prefix: prefix.text) }
-      if arguments.wantsJSON {
-        for row in rows { try terminal.write(OutboxPlace.json(row, places)) }
-      } else {
-        try terminal.write(table(rows, places).render(for: terminal))
-      }
-      return .done
-    }
   }
 }
 

@@ -21,16 +21,25 @@ enum ReconcileCommand {
       forwarded to it. SET ASIDE counts notifications of Apple's history that are in quarantine, also those of earlier \
       runs. Exit status: 0 when all is known, 3 when something is left (in quarantine, or in a dry run to be taken in), 7 \
       when Apple or our budget says later, 1 when nothing could be asked.
+
+      --last asks nobody, and shows each day as it was measured last. notifications: what Apple's history says it sent. \
+      renewals: ends of periods at which a renewal, or news of why there was none, had to come; our own expectation, and \
+      the only measure of Notifications V1. RECOVERED came through Apple's history or a look-up. Exit status: 0 when \
+      nothing is missing, 3 when something is.
       """,
     whenStopped: "What came is stored. Run the same command again to go on.",
     examples: [
       Command.Example("switchyard reconcile com.example.app --dry-run", "what is missing?"),
       Command.Example("switchyard reconcile --since 3d", "after an outage"),
       Command.Example("switchyard reconcile com.example.app --quiet 0", "ask about every customer"),
+      Command.Example("switchyard reconcile --last --since 30d", "how complete is each day?"),
     ],
     options: [
       EnvironmentOption.option,
-      .value("since", "TIME", default: "180d", "Compare from so long ago on; Apple knows of no more than 180 days."),
+      .flag("last", "Ask nobody: show how complete each day is, as it was measured last."),
+      .value(
+        "since", "TIME",
+        "Compare from so long ago on, 180d at most and else; with --last the days that are shown, else 7d."),
       .flag("only-failures", "Only notifications that no server took: quicker, and measures nothing."),
       .value("quiet", "TIME", "Ask also about every customer of whom nothing was said for so long; 0: about all."),
       .value("look-ups", "N", default: "10000", "Customers asked about at most."),
@@ -39,6 +48,7 @@ enum ReconcileCommand {
     arguments: [Positional("APP", count: .optional, "Of this app alone.")]
   ) { arguments, terminal in
     let options = try DatabaseOptions(arguments)
+    if arguments.flag("last") { return try await LastReconciliation.show(arguments, options, terminal) }
     let trust = try TrustOptions(arguments)
     let environment = try EnvironmentOption.environment(arguments)
     let plan = try plan(arguments)

@@ -26,7 +26,7 @@ enum RolloutAdvance {
       done, 4 something is missing; each missing item comes with the command that gets it. After a step the command waits, for \
       five seconds at most, until every running service follows, and says whether they do (--json: `services`).
 
-      `switchyard seeds show APP --state unknown` lists ids that Apple's API does not know. --accept-unknown-ids accepts all that are unknown now: \
+      `switchyard seeds status APP --ids --state unknown` lists ids that Apple's API does not know. --accept-unknown-ids accepts all that are unknown now: \
       their customers get from a receipt what the receipt says. An id that becomes unknown later holds up a step again. --accept-cancelled-ids \
       accepts those of bulk migrations that are cancelled now, of which Apple was not asked; `switchyard migrate report JOB` lists them. \
       Neither takes a step: the command says what the next one lacks then.
@@ -168,12 +168,11 @@ enum RolloutAdvance {
         isDone
         ? "switchyard rollout status \(app)"
         : plan.missing.first?.next(app, place) ?? "switchyard rollout advance \(app) --environment \(place)"
-      let services = followed?.json ?? .null
       return try terminal.write([
         "app": .string(app), "environment": .string(place), "from": .string(flag.stage.rawValue),
         "to": plan.step.map { .string($0.stage.rawValue) } ?? .null, "percent": .share(plan.step?.share),
         "done": .bool(isDone), "forced": .bool(changes.contains(where: \.move.isForced)),
-        "services": services,
+        "services": followed?.json ?? .null,
         "missing": plan.missingJSON, "waived": .array(plan.waived.map { .string($0.name) }),
         "evidence": .object(plan.evidence.json(for: plan.demand)), "next_steps": [.string(next)],
       ])

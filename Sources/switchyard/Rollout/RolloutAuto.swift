@@ -46,8 +46,11 @@ struct RolloutAuto {
         .invalidValue, "--until is shadow, live, or ramp with a percentage above 0, as \"ramp 10\".",
         path: arguments.path)
     }
+    guard let environment = try EnvironmentOption.environment(arguments) else {
+      throw UsageError(.missingOption, "--auto needs --environment production or sandbox.", path: arguments.path)
+    }
     auto = AutomateRollout(
-      arguments.positionals[0], in: try EnvironmentOption.required(arguments), until: last,
+      arguments.positionals[0], in: environment, until: last,
       staying: try arguments.duration("stay", in: .seconds(0)...(.days(365))) ?? AutomateRollout.stay, asking: demand)
     author = .ofCommand(because: "automatic" + (arguments.value("reason").map { ", \($0)" } ?? ""))
     every = try arguments.duration("every", in: .seconds(1)...(.days(1))) ?? .minutes(1)
@@ -80,18 +83,21 @@ struct RolloutAuto {
     let now = WallClock.system.now()
     switch try await auto.plan(at: now, on: connection) {
     case .reached(let plan):
-      try say(plan, "reached", "is in \(plan.now), as far as --until goes")
+      try say(plan, "reached", "is in \(plan.standing.stageName), as far as --until goes")
       return (.done, false)
     case .advance(let plan):
       if plan.step?.needsEvidence == true { try await ClockDiffers.check(.system, on: connection) }
       _ = try await auto.apply(plan, by: author, at: now, on: connection)
-      try say(plan, "advanced", "\(plan.now) to \(plan.step.map { Move.name($0.stage, $0.share) } ?? "")")
+      try say(
+        plan, "advanced", "\(plan.standing.stageName) to \(plan.step.map { Move.name($0.stage, $0.share) } ?? "")")
       return (nil, true)
     case .wait(let plan):
       let why =
         plan.missing.isEmpty
         ? "it has not been at this step for long enough" : plan.missing.map(\.text).joined(separator: "; ")
-      try say(plan, "waits", "\(plan.now) waits: \(why)", key: "\(plan.now) \(plan.missing.map(\.name))")
+      try say(
+        plan, "waits", "\(plan.standing.stageName) waits: \(why)",
+        key: "\(plan.standing.stageName) \(plan.missing.map(\.name))")
       return (nil, false)
     }
   }
@@ -122,11 +128,6 @@ extension DatabaseError {
     default: isRetryable
     }
   }
-}
-
-extension AdvanceRollout.Plan {
-  /// The stage as it is.
-  fileprivate var now: String { Move.name(standing.flag.stage, standing.flag.share) }
 }
 
 extension RolloutStep {

@@ -32,7 +32,7 @@ enum RolloutPlanCommand {
         let standing = plan.next.standing
         table.add([
           standing.app.bundleID, standing.flag.environment.rawValue, "\(plan.ids)", "\(plan.comparedADay)",
-          Move.name(standing.flag.stage, standing.flag.share),
+          standing.stageName,
           plan.next.step.map { Move.name($0.stage, $0.share) } ?? "-",
           plan.next.missing.isEmpty ? "nothing" : plan.next.missing.map(\.name).joined(separator: ", "), plan.text,
         ])

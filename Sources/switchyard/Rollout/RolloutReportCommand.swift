@@ -33,8 +33,6 @@ enum RolloutReportCommand {
 }
 
 extension RolloutReport {
-  private var stage: String { Move.name(standing.flag.stage, standing.flag.share) }
-
   /// What is not proven as it would have to be for `complete`, and of how many compared customers nothing was known.
   private var open: [String] {
     evidence.missing(for: .init(), before: RolloutStep(.complete)).map(\.text)
@@ -43,7 +41,7 @@ extension RolloutReport {
 
   fileprivate var markdown: String {
     var text = """
-      # \(standing.app.bundleID), \(standing.flag.environment.rawValue): \(stage)
+      # \(standing.app.bundleID), \(standing.flag.environment.rawValue): \(standing.stageName)
 
       In this stage since \(standing.flag.changedAt.iso8601). \(ids) originalTransactionIds are known.
 

@@ -97,14 +97,13 @@ enum RolloutSet {
 
   private static func json(_ change: SetStage.Change, isDry: Bool, _ followed: FollowedChange?) -> JSONObject {
     let (standing, move) = (change.standing, change.move)
-    let services = followed?.json ?? .null
     return [
       "app": .string(standing.app.bundleID), "environment": .string(standing.flag.environment.rawValue),
       "from": .string(move.from.rawValue), "to": .string(move.to.rawValue), "dryRun": .bool(isDry),
       "forced": .bool(move.isForced), "percent": .share(move.share),
       "epoch": .integer(standing.flag.epoch + (move.changesAnything && !isDry ? 1 : 0)),
       "voids": JSONValue(move.voids), "waiting": .integer(Int64(standing.depth.waiting)),
-      "services": services,
+      "services": followed?.json ?? .null,
     ]
   }
 

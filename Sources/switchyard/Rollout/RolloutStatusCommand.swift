@@ -78,8 +78,7 @@ enum RolloutStatusCommand {
       try terminal.write(table.render(for: terminal))
       for status in all {
         guard let breach = status.verdict?.breach else { continue }
-        let (app, environment) = (status.standing.app.bundleID, status.standing.flag.environment.rawValue)
-        terminal.note("\(app) \(environment): the guard takes it back: \(breach.text)")
+        terminal.note("\(status.standing.place): the guard takes it back: \(breach.text)")
       }
       for standing in all.map(\.standing) {
         guard let legacy = standing.legacy, standing.depth.waiting + standing.depth.dead > 0 || !legacy.isEnabled else {
@@ -133,9 +132,8 @@ extension RolloutStatus {
   }
 
   fileprivate var line: String {
-    let (app, environment) = (standing.app.bundleID, standing.flag.environment.rawValue)
     var line =
-      "\(app) \(environment): \(standing.stageName), \(figures.customers) compared, \(figures.differing) differ, "
+      "\(standing.place): \(standing.stageName), \(figures.customers) compared, \(figures.differing) differ, "
     line += "\(figures.affected) with impact, \(figures.incomplete) incomplete"
     for (side, name) in [(AnswerFigures.Side.ours, "ours"), (AnswerFigures.Side.apple, "Apple")]
     where answers[side] != nil {

@@ -14,18 +14,37 @@ enum SeedsCommand {
     "seeds", "See the ids that Apple is asked about, and the outcome.",
     examples: [
       Command.Example("switchyard seeds status com.example.app", "how far is it, and how long will the rest take?"),
-      Command.Example("switchyard seeds show com.example.app --state failed"),
+      Command.Example("switchyard seeds status com.example.app --ids --state failed"),
       Command.Example("switchyard seeds run", "ask now, without a service"),
     ],
-    options: DatabaseOptions.options, subcommands: [status, show, retry, SeedsRun.command])
+    options: DatabaseOptions.options, subcommands: [status, retry, SeedsRun.command])
 
   private static let status = Command(
-    "status", "Count an app's ids by how they stand, and tell how long the rest will take.",
-    examples: [Command.Example("switchyard seeds status com.example.app")],
-    options: [JSONOutput.option], arguments: [AppCommand.bundleID]
+    "status", "Count an app's ids by how they stand, and tell how long the rest will take; with --ids list them.",
+    examples: [
+      Command.Example("switchyard seeds status com.example.app"),
+      Command.Example("switchyard seeds status com.example.app --ids --state unknown --limit 100 --json"),
+    ],
+    options: [
+      .flag("ids", "List the ids, those that are due first, first."), states,
+      .value("limit", "N", default: "20", "How many ids are listed at most, 1 to 1000."), JSONOutput.option,
+    ], arguments: [AppCommand.bundleID]
   ) { arguments, terminal in
-    try await DatabaseOptions(arguments).withLedger(terminal) { connection in
+    let limit = try arguments.integer("limit", in: 1...1_000) ?? 20
+    let states = states(arguments, else: WorkTable.State.allCases)
+    let isList = arguments.flag("ids")
+    guard isList || ["state", "limit"].allSatisfy({ arguments.valuesGiven($0).isEmpty }) else {
+      throw UsageError(.missingOption, "--state and --limit are for --ids.", path: arguments.path)
+    }
+    return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
       let app = try await AppRecord.find(arguments.positionals[0], connection).app
+      if isList {
+        let rows = try await connection.read { session throws(DatabaseError) in
+          try WorkTable.list(of: app, states, limit: limit, in: session)
+        }
+        try write(rows, arguments, terminal)
+        return .done
+      }
       let now = WallClock.system.now()
       let (counts, forecasts, waits) = try await connection.read { session throws(DatabaseError) in
         let counts = try WorkTable.counts(of: app, in: session)
@@ -83,42 +102,24 @@ enum SeedsCommand {
     return chosen.isEmpty ? standard : chosen
   }
 
-  private static let show = Command(
-    "show", "List an app's ids, those that are due first, first.",
-    examples: [
-      Command.Example("switchyard seeds show com.example.app"),
-      Command.Example("switchyard seeds show com.example.app --state unknown --limit 100 --json"),
-    ],
-    options: [
-      states, .value("limit", "N", default: "20", "How many are listed at most, 1 to 1000."), JSONOutput.option,
-    ], arguments: [AppCommand.bundleID]
-  ) { arguments, terminal in
-    let limit = try arguments.integer("limit", in: 1...1_000) ?? 20
-    let states = states(arguments, else: WorkTable.State.allCases)
-    return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
-      let app = try await AppRecord.find(arguments.positionals[0], connection).app
-      let rows = try await connection.read { session throws(DatabaseError) in
-        try WorkTable.list(of: app, states, limit: limit, in: session)
-      }
-      if arguments.wantsJSON {
-        for row in rows { try terminal.write(json(row)) }
-        return .done
-      }
-      var table = TextTable([
-        .init("ID"), .init("ENVIRONMENT"), .init("KIND"), .init("STATE"), .init("ATTEMPTS", .right), .init("SINCE"),
-        .init("NEXT"),
-        .init("WHY"),
-      ])
-      for row in rows {
-        table.add([
-          row.subject, row.environment.rawValue, row.kind.name, row.isLeased ? "asking" : row.state.name,
-          "\(row.attempts)",
-          row.createdAt.iso8601, row.state == .waiting ? row.dueAt.iso8601 : "", row.reason ?? "",
-        ])
-      }
-      try terminal.write(table.render(for: terminal))
-      return .done
+  private static func write(_ rows: [WorkReport], _ arguments: ParsedArguments, _ terminal: Terminal) throws {
+    if arguments.wantsJSON {
+      for row in rows { try terminal.write(json(row)) }
+      return
     }
+    var table = TextTable([
+      .init("ID"), .init("ENVIRONMENT"), .init("KIND"), .init("STATE"), .init("ATTEMPTS", .right), .init("SINCE"),
+      .init("NEXT"),
+      .init("WHY"),
+    ])
+    for row in rows {
+      table.add([
+        row.subject, row.environment.rawValue, row.kind.name, row.isLeased ? "asking" : row.state.name,
+        "\(row.attempts)",
+        row.createdAt.iso8601, row.state == .waiting ? row.dueAt.iso8601 : "", row.reason ?? "",
+      ])
+    }
+    try terminal.write(table.render(for: terminal))
   }
 
   private static let retry = Command(

@@ -73,7 +73,7 @@
     ] {
       let key = file.map { ["--master-key-file", $0] } ?? []
       for words in [
-        ["inbox", "show", "--bodies"], ["quarantine", "show", digest], ["quarantine", "replay", "--all"] + trust,
+        ["inbox", "show", "--bodies"], ["quarantine", "list", digest], ["quarantine", "replay", "--all"] + trust,
         ["db", "rebuild"] + trust, ["app", "secret", Self.app, "--shared-secret-file", "\(place.path)/secret"],
         ["serve", "--listen", "127.0.0.1:0"],
       ] {

@@ -199,7 +199,7 @@ private struct ConnectedApp {
     func text(_ command: String) throws -> String {
       try #require(printed.first { $0.command.contains(command) }, "\(command) is not typed").text
     }
-    #expect(try text("app show").contains("stages    Production record, Sandbox record"))
+    #expect(try text("app list \"$APP\"").contains("stages    Production record, Sandbox record"))
     #expect(try text("outbox list --app \"$APP\"").split(separator: "\n").count == 3, "a line for each environment")
     #expect(try text("'Production: %{http_code}") == "Production: 200\n")
     #expect(try text("'Sandbox: %{http_code}") == "Sandbox: 200\n")

@@ -33,7 +33,7 @@
         services[victim] = try await other.serve(isProcess: true)
       }
       for service in services { await service.end(SIGKILL) }
-      #expect(try await other.program.run("migrate", "throttle", "\(job)", "--rows", "0").status == 0)
+      #expect(try await other.program.run("migrate", "resume", "\(job)", "--rows", "0").status == 0)
       try await killInside(other, job, &random)
       let next = try await other.serve(isProcess: true)
       // What those who were killed had leased is free after 15 s.

@@ -102,7 +102,7 @@
     #expect(found[3].contains("TAKEN IN"))
     #expect(found[4].contains("customer"), "\(found[4])")
     #expect(found[4].contains(id), "\(found[4])")
-    let shown = try await site.program.run("app", "show", Self.app, "--json").objects
+    let shown = try await site.program.run("app", "list", Self.app, "--json").objects
     let tokens = shown.first?["tokens"]?.array ?? []
     #expect(tokens.count == 1)
     #expect(tokens.allSatisfy { $0.object?["revokedAt"]?.integer != nil }, "the token is not revoked")

@@ -8,27 +8,15 @@ import Runtime
 import Service
 import Time
 
-/// `switchyard completeness`: how much of what had to be heard was heard, day by day.
-enum CompletenessCommand {
-  static let command = Command(
-    "completeness", "Show how complete each day is, as `reconcile` measured it last.",
-    discussion: """
-      notifications: what Apple's history says it sent. renewals: ends of periods at which a renewal, or news of why \
-      there was none, had to come; our own expectation, and the only measure of Notifications V1. RECOVERED came \
-      through Apple's history or a look-up. Exit status: 0 when nothing is missing, 3 when something is.
-      """,
-    examples: [
-      Command.Example("switchyard completeness"),
-      Command.Example("switchyard completeness com.example.app --since 30d"),
-    ],
-    options: [
-      .value("since", "TIME", default: "7d", "So far back, in whole days, today included."), JSONOutput.option,
-    ] + DatabaseOptions.options,
-    arguments: [Positional("APP", count: .optional, "Of this app alone.")]
-  ) { arguments, terminal in
+/// `switchyard reconcile --last`: how much of what had to be heard was heard, day by day.
+enum LastReconciliation {
+  static func show(
+    _ arguments: ParsedArguments, _ options: DatabaseOptions, _ terminal: Terminal
+  ) async throws -> ExitStatus {
+    let environment = try EnvironmentOption.environment(arguments)
     let since = try arguments.duration("since", in: .days(1)...(.days(3_650))) ?? .days(7)
     let days = since.milliseconds / Interval.days(1).milliseconds
-    return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
+    return try await options.withLedger(terminal) { connection in
       var app: App?
       if let bundleID = arguments.positionals.first { app = try await AppRecord.find(bundleID, connection).app }
       let id = app?.id
@@ -37,7 +25,9 @@ enum CompletenessCommand {
         (try CompletenessTable.read(from: start, app: id, in: session), try AppTable.all(in: session))
       }
       let names = Dictionary(apps.map { ($0.id, $0.bundleID) }) { first, _ in first }
-      let shown = rows.filter { names[$0.scope.app] != nil }
+      let shown = rows.filter {
+        names[$0.scope.app] != nil && (environment == nil || $0.scope.environment == environment)
+      }
       if arguments.wantsJSON {
         for row in shown { try terminal.write(json(row, names)) }
       } else {

@@ -1,5 +1,5 @@
-/// What `switchyard migrate watch` says that ids wait for, while no service runs.
-@Suite struct `switchyard migrate watch` {
+/// What `switchyard migrate status` says that ids wait for, while no service runs.
+@Suite struct `switchyard migrate status` {
   private static let app = "com.example.watched"
 
   @Test func `names what the ids wait for, and Apple's limit only where that is it`() async throws {
@@ -15,13 +15,14 @@
     #expect(try await program.run("migrate", "pause", "1", "--reason", "a busy night").status == 0)
     let paused = try await program.run("migrate", "status", "1", "--json")
     let held = try #require(try paused.objects.first, "\(paused)")
+    #expect(try await program.run("migrate", "status", "--json").objects.map { $0["state"] } == ["paused"])
     let holdUp = held["heldUp"]?.object
     #expect(holdUp?["cause"] == "paused" && holdUp?["text"] == "a busy night", "\(held)")
     #expect(held["pauseReason"] == "a busy night" && held["trouble"] == JSONValue.null, "\(held)")
     try await database.execute(
       "INSERT INTO migration_accounts SELECT 1, 0, id, 2, 'id', 500 FROM apps WHERE bundle_id = \(Self.app)")
     func cause(_ seconds: Bool) async throws -> String {
-      let outcome = try await program.run("migrate", "watch", "1", "--json")
+      let outcome = try await program.run("migrate", "status", "1", "--watch", "--json")
       let line = try #require(try outcome.objects.last, "\(outcome)")
       #expect((line["secondsLeft"]?.integer != nil) == seconds, "\(outcome)")
       return line["because"]?.string ?? ""
@@ -36,10 +37,12 @@
     #expect(FileFacts.makeDirectory("\(database.place.path)/data"))
     let flag = database.place.file("data/migrate.pause", [])
     #expect(try await cause(false).contains("migrate.pause"))
-    #expect(try await program.run("migrate", "resume", "1").status == 0)
+    let resumed = try await program.run("migrate", "resume", "1", "--customers-per-second", "1")
+    let limits = "migration 1 is running, with limits of 1 customer a second\n"
+    #expect(resumed.status == 0 && resumed.output.hasPrefix(limits), "\(resumed)")
     let status = try await program.run("migrate", "status", "1")
     #expect(status.output.contains("held up: the file \(flag) is there"), "\(status)")
-    let throttling = try await program.run("migrate", "throttle", "1", "--rows", "0", "--json")
+    let throttling = try await program.run("migrate", "resume", "1", "--rows", "0", "--json")
     #expect(try throttling.objects.first?["heldUp"]?.object?["cause"] == "file", "\(throttling)")
     let unreasoned = try await program.run("migrate", "pause", "1", "--reason", "", "--json")
     #expect(try unreasoned.objects.first?["pauseReason"] == JSONValue.null, "\(unreasoned)")
@@ -47,9 +50,6 @@
     try await database.execute("UPDATE flags SET stage = 'legacy' WHERE environment = 2")
     #expect(try await cause(false).contains("a stage above legacy"))
     try await database.execute("UPDATE flags SET stage = 'record'")
-    let throttled = try await program.run("migrate", "throttle", "1", "--customers-per-second", "1")
-    let limits = "migration 1 has limits of 1 customer a second; it is paused\n"
-    #expect(throttled.status == 0 && throttled.output == limits, "\(throttled)")
     let again = try await program.run("migrate", "pause", "1", "--json")
     #expect(try again.status == 1 && again.objects.first?["state"] == "paused", "\(again)")
     #expect(try await cause(true) == "the throttle of 1 customer a second")
