@@ -5,7 +5,7 @@ import Signing
 /// `claims`: what was said of messages in the inbox and in quarantine, where the message's own row does not say the same.
 enum ClaimTable {
   private static let insert = RowsInsert(
-    into: "INSERT INTO claims (digest, environment, user_id, stored) VALUES",
+    into: "INSERT INTO claims (digest, environment, user_id, is_stored) VALUES",
     then: "ON DUPLICATE KEY UPDATE digest = VALUES(digest)")
 
   static func note(_ claims: [(Digest, Claim)], in session: borrowing Session) throws(DatabaseError) {
@@ -18,12 +18,12 @@ enum ClaimTable {
     _ = try session.insert(insert, rows: rows.inKeyOrder(columns: 1))
   }
 
-  /// Of a row that has `claimed_environment`, `user_id` and `stored` of the table; nil when it has no claim.
+  /// Of a row that has `claimed_environment`, `user_id` and `is_stored` of the table; nil when it has no claim.
   static func claim(of row: Row) throws(DatabaseError) -> Claim? {
     guard let environment = try row.optionalInt("claimed_environment") else { return nil }
     return Claim(
       environment: environment == nobodySaid ? nil : try Environment(code: environment),
-      userID: try row.optionalText("user_id"), isStored: try row.int("stored") == 1)
+      userID: try row.optionalText("user_id"), isStored: try row.int("is_stored") == 1)
   }
 
   private static let nobodySaid = 0

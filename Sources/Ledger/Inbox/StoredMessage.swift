@@ -37,7 +37,7 @@ extension InboxTable {
     let rows = try session.query(
       """
       SELECT inbox.digest, inbox.received_at, inbox.kind, app, inbox.environment, signed_at, title, bodies.body,
-        COALESCE(bundle_id, '') AS bundle_id, claims.environment AS claimed_environment, claims.user_id, claims.stored
+        COALESCE(bundle_id, '') AS bundle_id, claims.environment AS claimed_environment, claims.user_id, claims.is_stored
       FROM \(Table.inbox.each(digests.map(\.bytes)))
         STRAIGHT_JOIN \(Table.bodies.by("PRIMARY")) ON bodies.month = inbox.month AND bodies.digest = inbox.digest
         LEFT JOIN apps ON apps.id = inbox.app LEFT JOIN \(Table.claims.by("PRIMARY")) ON claims.digest = inbox.digest

@@ -118,7 +118,7 @@ package enum QuarantineTable {
     let rows = try session.query(
       """
       SELECT quarantine.digest, received_at, source, code, detail, app, kind, body, replays,
-        claims.environment AS claimed_environment, claims.user_id, claims.stored
+        claims.environment AS claimed_environment, claims.user_id, claims.is_stored
       FROM \(Table.quarantine.each(digests.map(\.bytes)))
         LEFT JOIN \(Table.claims.by("PRIMARY")) ON claims.digest = quarantine.digest
       """)

@@ -24,7 +24,7 @@ extension Migration {
       digest BINARY(32) NOT NULL PRIMARY KEY,
       environment TINYINT UNSIGNED NOT NULL,
       user_id VARBINARY(255) NULL,
-      stored TINYINT UNSIGNED NOT NULL DEFAULT 0
+      is_stored TINYINT UNSIGNED NOT NULL DEFAULT 0
     ) ENGINE=InnoDB
     """
 }
