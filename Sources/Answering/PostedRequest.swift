@@ -1,4 +1,5 @@
 import JSON
+import Receipts
 import Wire
 
 /// The body of a request to verifyReceipt, as far as it can be read.
@@ -59,30 +60,5 @@ private struct PostedForm {
 
   subscript(name: String) -> String? { values[name] }
 
-  private static func unescaped(_ text: ArraySlice<UInt8>) -> [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(text.count)
-    var place = text.startIndex
-    while place < text.endIndex {
-      if text[place] == 0x25, place + 2 < text.endIndex, let high = digit(text[place + 1]),
-        let low = digit(text[place + 2])
-      {
-        bytes.append(high << 4 | low)
-        place += 3
-      } else {
-        bytes.append(text[place])
-        place += 1
-      }
-    }
-    return bytes
-  }
-
-  private static func digit(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case 0x30...0x39: byte - 0x30
-    case 0x41...0x46: byte - 0x37
-    case 0x61...0x66: byte - 0x57
-    default: nil
-    }
-  }
+  private static func unescaped(_ text: ArraySlice<UInt8>) -> [UInt8] { PercentEscapes.decoded(text) ?? Array(text) }
 }

@@ -4,8 +4,8 @@ import Signing
 
 /// A table by the key under which its rows are looked up, mostly behind an app and an environment, and the index that has it.
 ///
-/// Servers are told the index and the order of the join, for the reason that `SQL.listed` gives. What follows a form as
-/// `AND …` is looked up in the index too, where that has the column.
+/// Each form names the index and the order of the join, for the reason that `SQL.listed` gives. A condition after a form,
+/// as `AND …`, uses the index too if the index has the column.
 struct Table: Sendable {
   let name: SQL
   private let key: SQL
@@ -28,7 +28,7 @@ struct Table: Sendable {
     """
   }
 
-  /// The rows of each of the digests, of whatever app they are.
+  /// The rows of each of the digests, for any app.
   func each(_ digests: [[UInt8]]) -> SQL {
     "\(.listed(digests)) STRAIGHT_JOIN \(by(index)) ON \(name).\(key) = listed.wanted"
   }
@@ -54,13 +54,13 @@ struct Table: Sendable {
     """
   }
 
-  /// The rows of one id, with what `ORDER BY` and `LIMIT` make of them.
+  /// The rows of one id, for an `ORDER BY` and a `LIMIT`.
   func range(_ id: String, in scope: Scope) -> SQL { "\(by(index)) WHERE \(in: scope) AND \(key) = \(id)" }
 
   /// The table itself, to be read or changed by an index of it.
   func by(_ index: SQL) -> SQL { "\(name) FORCE INDEX (\(index))" }
 
-  /// Which of the digests have a row.
+  /// Returns the digests that have a row.
   func known(_ digests: some Sequence<Digest>, in session: borrowing Session) throws(DatabaseError) -> Set<Digest> {
     var known: Set<Digest> = []
     try session.query("SELECT \(name).\(key) FROM \(each(digests.map(\.bytes)))") { row throws(DatabaseError) in

@@ -43,7 +43,7 @@ package struct RevocationChecks: Service {
     }
   }
 
-  /// Notes in the database what this process alone knows, and learns what others noted.
+  /// Writes the revocations that only this process knows, and reads those of the other processes.
   func exchange() async {
     do {
       let (own, now) = (revocations.revoked, clock.now())
@@ -70,10 +70,10 @@ package struct RevocationChecks: Service {
       case .success(let status):
         checks[status.word].increment()
         if isNews {
-          await exchange()
           logger.error(
             "a certificate that signs for Apple was revoked; what it signed since is refused",
             metadata: ["certificate": "\(serialNumber)", "answer": "\(status.words)"])
+          await exchange()
         }
       case .failure(let failure):
         checks[failure.word].increment()

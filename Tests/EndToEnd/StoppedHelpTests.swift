@@ -12,7 +12,7 @@
     (["api", "extend"], ""), (["simulate"], "What was written is whole lines"),
     (["simulate", "control"], "goes on with the order"),
     (["consumption", "answer"], "told again by the service"),
-    (["rollout", "advance"], "Run it again to go on"), (["rollout", "status"], "Nothing was changed"),
+    (["rollout", "advance"], "Run it again to continue"), (["rollout", "status"], "Nothing was changed"),
   ]
 
   @Test(arguments: commands) func `says how it ends, and what stays`(words: [String], note: String) async throws {

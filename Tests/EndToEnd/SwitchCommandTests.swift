@@ -115,10 +115,11 @@
     let objects = try killed.objects
     #expect(objects.map { $0["effect"]?.string } == ["stopped", "failed", nil], "\(killed)")
     #expect(objects.map { $0["to"]?.string } == ["shadow", "live", nil], "\(killed)")
-    let line = "Not done yet for \(app) Sandbox (live): somebody holds the app's row. Trying for 25 seconds."
+    let line = "Not done yet for \(app) Sandbox (live): another transaction holds the app's row. Trying for 25 seconds."
     #expect(killed.notes.contains(line), "\(killed)")
     #expect(
-      killed.notes.contains("NOT stopped, as far as is known: \(app) Sandbox (live): somebody holds the app's row. "),
+      killed.notes.contains(
+        "NOT stopped, as far as is known: \(app) Sandbox (live): another transaction holds the app's row. "),
       "\(killed)")
     #expect(!killed.notes.contains("No app is left"), "\(killed)")
     #expect(try await program.run("rollout", "kill", app).status == 0)

@@ -42,18 +42,7 @@ enum MendedText {
       let begins = ["3082", "3083", "3080", "4D49", "4d49", "65776F", "65776f"].contains { text.starts(with: $0.utf8) }
       guard begins, text.count > 400 else { return nil }
     }
-    guard digits.count >= 2, digits.count % 2 == 0 else { return nil }
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(digits.count / 2)
-    var index = digits.startIndex
-    while index < digits.endIndex {
-      guard let high = PercentEscapes.hexadecimal(digits[index]),
-        let low = PercentEscapes.hexadecimal(digits[index + 1])
-      else { return nil }
-      bytes.append(high << 4 | low)
-      index += 2
-    }
-    return bytes
+    return digits.isEmpty ? nil : Hexadecimal.decode(Array(digits))
   }
 
   /// `receipt-data=…&password=…`, the receipt alone.

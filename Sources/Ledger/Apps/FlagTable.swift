@@ -117,7 +117,7 @@ package enum FlagTable {
       ).affectedRows == 1
   }
 
-  /// Sets `shadow` where the stage is `shadow` or a later one, whatever its epoch.
+  /// Sets `shadow` if the stage is `shadow` or a later one, for any epoch.
   ///
   /// - Returns: The stage before, with its share; nil where Apple answers in an earlier one, and nothing is changed.
   package static func stop(

@@ -6,7 +6,7 @@ package import Runtime
 import Shadow
 package import Time
 
-/// Takes an app further by itself for as long as every step is proven.
+/// Takes an app from step to step for as long as every step is proven.
 ///
 /// It remembers nothing but what is in the ledger, so it can be started again at any time, also after a crash. After the guard, a kill
 /// or a step back it waits until somebody has taken a step by hand.
@@ -27,12 +27,12 @@ package struct AutomateRollout: Sendable {
   private let stay: Interval
   private let advance: AdvanceRollout
 
-  /// How long a stage may wait for its evidence; then somebody has to look.
+  /// The longest wait of a stage for its evidence; after it an operator has to look.
   private static let patience = Interval.days(14)
   package static let stay = Interval.hours(24)
 
   /// - Parameters:
-  ///   - last: the last step that is taken; `complete` is never reached so: whoever signs it off takes that step by hand.
+  ///   - last: the last step that is taken; never `complete`, which the operator who signs the migration off takes by hand.
   ///   - stay: for how long customers get our answers at one step before the next is taken.
   package init(
     _ bundleID: String, in environment: Environment, until last: RolloutStep = RolloutStep(.live),

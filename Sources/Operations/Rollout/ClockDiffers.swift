@@ -17,7 +17,7 @@ package struct ClockDiffers: ExitStatusError, CustomStringConvertible {
   package static func check(_ clock: WallClock, on connection: Connection) async throws {
     let before = clock.now()
     let database = try await connection.read { session throws(DatabaseError) in try DatabaseFacts(from: session).now }
-    // However long the answer took.
+    // The time of the answer does not count.
     let difference = database < before ? database - before : max(database - clock.now(), .milliseconds(0))
     guard abs(difference.milliseconds) > 1_000 else { return }
     throw ClockDiffers(difference: difference)

@@ -19,19 +19,19 @@ package struct StopAnswering: Sendable {
     case stopped
     /// Stays in `shadow`, with a new epoch.
     case kept
-    /// Nothing: Apple answers already, in a stage below `shadow`.
+    /// No change: in a stage below `shadow` Apple answers already.
     case untouched = "none"
     /// It could not be stopped in time.
     case failed
   }
 
   package struct Outcome: Sendable {
-    /// How the app stands, or stood before.
+    /// The app before the stop.
     package let standing: RolloutStanding
     package let effect: Effect
     /// The stage before, with its share.
     package let from: String
-    /// Why it could not be stopped.
+    /// The reason of a failure.
     package let trouble: DatabaseError?
 
     init(_ standing: RolloutStanding, _ effect: Effect, from: String? = nil, trouble: DatabaseError? = nil) {
@@ -43,9 +43,9 @@ package struct StopAnswering: Sendable {
   package struct Report: Sendable {
     /// Every app and environment that was looked at.
     package let outcomes: [Outcome]
-    /// All others where callers get our answers now, or get them again; nil where it could not be read.
+    /// Other apps that Switchyard answers now, or answers again; nil if they could not be read.
     package let stillAnswered: [RolloutStanding]?
-    /// By which the ledger can be read now: another one if the connection broke.
+    /// A connection that works: a new one if the first one broke.
     package let connection: Connection
 
     package func all(_ effect: Effect) -> [Outcome] { outcomes.filter { $0.effect == effect } }
@@ -55,8 +55,7 @@ package struct StopAnswering: Sendable {
   private let environment: Environment?
   private let patience: Duration
 
-  /// How long it is tried where somebody holds an app's row, or the database is away: the server ends a transaction in which nothing
-  /// happened for 20 seconds.
+  /// The time for all tries: the server ends an idle transaction of a service, which holds an app's row, after 20 seconds.
   package static let patience = Duration.seconds(25)
 
   /// - Parameters:
@@ -75,12 +74,12 @@ package struct StopAnswering: Sendable {
       stillAnswered: all.filter { $0.isAnswered && !isMeant($0) }, connection: connection)
   }
 
-  /// Stops every app whatever its stage is by then, those that we answer first.
+  /// Stops each app in its present stage, and first the apps that Switchyard answers.
   ///
-  /// Each is tried once, and again until the time is over, on a new connection where one broke. What could not be stopped is in the
-  /// report; throws if nothing can be read, or nothing can be stopped for a reason that does not pass.
+  /// Tries each app once, then again until the time is over, and opens a new connection if one breaks. The report has the failures.
+  /// Throws if nothing can be read, or if a permanent error stops every try.
   ///
-  /// - Parameter waits: is told once of which apps it takes longer, and why.
+  /// - Parameter waits: called once with the failures of the first tries.
   @discardableResult
   package func apply(
     by author: Author, at now: @autoclosure @Sendable () -> Milliseconds, on connection: Connection,
@@ -97,7 +96,7 @@ package struct StopAnswering: Sendable {
     var left = (plan.all(.stopped) + plan.all(.kept)).map(\.standing)
     var isFirst = true
     while !left.isEmpty {
-      // Why none of the others can be tried.
+      // The error that ends this round.
       var trouble: DatabaseError?
       for standing in left {
         if Task.isCancelled || !isFirst && ContinuousClock.now - start >= patience {
@@ -124,7 +123,7 @@ package struct StopAnswering: Sendable {
       isFirst = false
       try? await Task.sleep(for: .milliseconds(100))
     }
-    // Somebody may have gone on meanwhile.
+    // The stages may have changed since the plan.
     let answered = try? await Self.standings(connection).filter(\.isAnswered)
     return Report(
       outcomes: plan.outcomes.map { outcomes[$0.standing.scope] ?? $0 },
@@ -145,12 +144,12 @@ package struct StopAnswering: Sendable {
     try await connection.read { session throws(DatabaseError) in try RolloutStanding.all(in: session) }
   }
 
-  /// Whether an error may end by itself.
+  /// Returns whether another try may succeed after this error.
   private static func isPassing(_ error: DatabaseError) -> Bool {
     error.isRetryable || [.abandoned, .commitOutcomeUnknown].contains(error.code)
   }
 
-  /// May be done twice, as after a commit of which nobody knows.
+  /// Safe to repeat, as after a commit with an unknown outcome.
   private func stop(
     _ standing: RolloutStanding, by author: Author, at now: Milliseconds, waiting seconds: Int64,
     _ connection: Connection

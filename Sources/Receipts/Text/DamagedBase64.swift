@@ -1,3 +1,5 @@
+import Signing
+
 /// Base64 as it comes out of forms, URLs, tables and logs: everything mended that can be mended without doubt.
 ///
 /// Lenient on purpose: what was signed is proven by its signature, not by how it was written down.
@@ -58,7 +60,7 @@ struct DamagedBase64 {
       switch text[index + 1] {
       case UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"): plain.append(UInt8(ascii: "\n"))
       case UInt8(ascii: "u"):
-        let digits = text[(index + 2)...].prefix(4).compactMap(PercentEscapes.hexadecimal)
+        let digits = text[(index + 2)...].prefix(4).compactMap(Hexadecimal.value)
         guard digits.count == 4, digits[0] == 0, digits[1] == 0 else { return nil }
         plain.append(digits[2] << 4 | digits[3])
         index += 4

@@ -1,5 +1,5 @@
 /// Bytes as hexadecimal digits, two for each.
-enum Hexadecimal {
+package enum Hexadecimal {
   static func encode(_ bytes: [UInt8]) -> String {
     let digits = Array("0123456789abcdef".utf8)
     return String(
@@ -7,7 +7,7 @@ enum Hexadecimal {
   }
 
   /// Nil for an odd number of digits or anything that is none.
-  static func decode(_ digits: [UInt8]) -> [UInt8]? {
+  package static func decode(_ digits: [UInt8]) -> [UInt8]? {
     guard digits.count.isMultiple(of: 2) else { return nil }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(digits.count / 2)
@@ -18,7 +18,8 @@ enum Hexadecimal {
     return bytes
   }
 
-  private static func value(_ digit: UInt8) -> UInt8? {
+  /// The value of a digit in either case; nil for any other byte.
+  package static func value(_ digit: UInt8) -> UInt8? {
     switch digit {
     case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
     case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10

@@ -23,7 +23,7 @@ enum AppCommand {
   static let bundleID = Positional("APP", "The app's bundle id, as com.example.app.")
 
   private static let list = Command(
-    "list", "List the registered apps; of an APP show all that is registered, and who changed it last.",
+    "list", "List the registered apps, or show one APP with its last changes.",
     examples: [Command.Example("switchyard app list"), Command.Example("switchyard app list com.example.app --json")],
     options: [JSONOutput.option],
     arguments: [Positional("APP", count: .optional, bundleID.help)]

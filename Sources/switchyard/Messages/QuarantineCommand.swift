@@ -20,7 +20,7 @@ enum QuarantineCommand {
   static let digest = "The beginning of a message's SHA-256, at least 4 digits."
 
   private static let list = Command(
-    "list", "Count refused messages by reason, then list the oldest; of a DIGEST show the bodies, but for secrets.",
+    "list", "Count refused messages by reason, then list the oldest; with a DIGEST show the bodies without secrets.",
     examples: [
       Command.Example("switchyard quarantine list"),
       Command.Example("switchyard quarantine list --code badSignature --limit 100"),

@@ -58,7 +58,7 @@ enum MigrateCommand {
     }
   }
 
-  /// Makes changes, one after the other, and says how the job stands.
+  /// Makes changes, one after the other, and shows the job.
   static func apply(
     _ changes: [ChangeMigration.Change], to number: Int, on connection: Connection, _ arguments: ParsedArguments,
     _ terminal: Terminal

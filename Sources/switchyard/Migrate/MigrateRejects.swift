@@ -5,7 +5,7 @@ import Ledger
 import Operations
 import Runtime
 
-/// `switchyard migrate report --rejects FILE`: the rows that were of no use, to be mended and fed again.
+/// `switchyard migrate report --rejects FILE`: the rejected rows, so that an operator can correct them.
 enum MigrateRejects {
   static let options: [Option] = [
     .value("rejects", "FILE", "Write the rejected rows to this file, as they came and with the reason of each."),

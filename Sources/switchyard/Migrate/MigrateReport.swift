@@ -11,11 +11,11 @@ enum MigrateReport {
   static let command = Command(
     "report", "Say what came of a job: accounts, coverage by app, and what stays unknown and why.",
     discussion: """
-      --rejects FILE is in the form of the input where that is one file, else JSON Lines. The sources are read once more: \
-      they have to be where they were. Mend the rows and begin another job with the file; what is mended counts there, and \
-      what is not is rejected again. With it the exit status is 3 when there are any.
+      --rejects FILE has the format of the input if that is one file; otherwise it is JSON Lines. The command reads the \
+      sources once more, so they must still be in place. Correct the rows and start another job with the file. With \
+      --rejects the exit status is 3 if rows were rejected.
       """,
-    whenStopped: "What was written of the rejected rows is whole rows.",
+    whenStopped: "The file of rejected rows ends with a whole row.",
     examples: [
       Command.Example("switchyard migrate report 1 > report.md"),
       Command.Example("switchyard migrate report 1 --json"),

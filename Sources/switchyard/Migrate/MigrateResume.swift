@@ -3,18 +3,18 @@ import Ledger
 import Operations
 import Runtime
 
-/// `switchyard migrate resume`: goes on with a job, with other limits if need be, and with --here carries it out.
+/// `switchyard migrate resume`: resumes a job, also with other limits, and with --here runs it.
 enum MigrateResume {
   static let limits: [Option] = [
     .value(
       "customers-per-second", "N",
       "Customers asked about in a second at most, by two calls mostly; 0: as many as Apple allows."),
     .value("rows", "N", "Rows read in a second at most; 0: no limit."),
-    .value("hours", "FROM-TO", "Work from this hour of the day to that one alone, in UTC, as 22-6; `all`: all day."),
+    .value("hours", "FROM-TO", "Work only from this hour of the day to that one, in UTC, as 22-6; `all`: all day."),
   ]
 
   static let command = Command(
-    "resume", "Go on with a paused or failed job from where it was, or change the limits of a job.",
+    "resume", "Resume a paused or failed job, or change the limits of a job.",
     discussion: """
       A limit that is named holds from now on, also in a job that is running; the others stay. With --here this process \
       carries the job out, where no service runs or beside those that do. A job that is running already is joined.
@@ -22,7 +22,7 @@ enum MigrateResume {
     whenStopped: "What was read is in the ledger, and nothing counts twice. Processes that serve go on with the job.",
     examples: [
       Command.Example("switchyard migrate resume 1"),
-      Command.Example("switchyard migrate resume 1 --rows 500 --hours 22-6", "slower, and at night alone"),
+      Command.Example("switchyard migrate resume 1 --rows 500 --hours 22-6", "slower, and only at night"),
       Command.Example("switchyard migrate resume 1 --customers-per-second 0 --hours all", "no limits"),
       Command.Example("switchyard migrate resume 1 --here", "without a service: this process does the rest"),
     ],
@@ -56,7 +56,7 @@ enum MigrateResume {
     }
   }
 
-  /// What the options say, and `settings` where they say nothing.
+  /// Returns the settings with the values of the options.
   static func settings(
     _ arguments: ParsedArguments, from settings: MigrationSettings = MigrationSettings()
   ) throws(UsageError) -> MigrationSettings {

@@ -8,17 +8,17 @@ import Time
 /// `switchyard migrate status`: the jobs, or how far one is.
 enum MigrateStatus {
   static let command = Command(
-    "status", "Say how far a job is, and what became of its rows and ids; without JOB list the jobs.",
+    "status", "Show a job's progress, rows and ids; without JOB list the jobs.",
     discussion: """
-      With --watch one line that is drawn again on a terminal until the job does not run any more, else a line every \
-      30 s, or JSON lines with --json. A total with ~ is an estimate. The time that is left comes with what limits it.
+      --watch redraws one line on a terminal until the job ends. Without a terminal it prints a line every 30 s, and with \
+      --json JSON lines. A total with ~ is an estimate. The remaining time comes with the limit that causes it.
       """,
-    whenStopped: "The job goes on.",
+    whenStopped: "The job continues.",
     examples: [
       Command.Example("switchyard migrate status"), Command.Example("switchyard migrate status 1 --json"),
       Command.Example("switchyard migrate status 1 --watch"),
     ],
-    options: [.flag("watch", "Go on, and show what has changed."), JSONOutput.option],
+    options: [.flag("watch", "Keep running, and show each change."), JSONOutput.option],
     arguments: [Positional("JOB", count: .optional, MigrateCommand.job.help)]
   ) { arguments, terminal in
     let number = try arguments.positionals.isEmpty ? nil : MigrateCommand.number(arguments)

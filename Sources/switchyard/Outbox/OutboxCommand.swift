@@ -22,14 +22,14 @@ enum OutboxCommand {
   static let digest = "The beginning of a message's SHA-256, at least 4 digits."
 
   private static let list = Command(
-    "list", "Count what waits and what is dead for each destination, then list the oldest, or a message's alone.",
+    "list", "Count the waiting and dead messages of each destination, then list the oldest, or one DIGEST.",
     discussion: """
       STATE is waiting, sending (on its way now), blocked (an earlier message of the same customer has to be delivered \
       first), delivered, or dead (given up; `switchyard outbox replay` sends it again).
       """,
     examples: [
       Command.Example("switchyard outbox list"), Command.Example("switchyard outbox list --state dead --limit 100"),
-      Command.Example("switchyard outbox list 9f86d081", "how a message stands at each destination"),
+      Command.Example("switchyard outbox list 9f86d081", "the state of one message at each destination"),
     ],
     options: [
       app, EnvironmentOption.option,

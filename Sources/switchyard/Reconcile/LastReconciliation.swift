@@ -8,7 +8,7 @@ import Runtime
 import Service
 import Time
 
-/// `switchyard reconcile --last`: how much of what had to be heard was heard, day by day.
+/// `switchyard reconcile --last`: how complete each day's notifications are.
 enum LastReconciliation {
   static func show(
     _ arguments: ParsedArguments, _ options: DatabaseOptions, _ terminal: Terminal

@@ -44,11 +44,11 @@ struct PlaceOutcome {
       if report.pending > 0 {
         notes.append(
           "\(name): \(report.pending) customers are asked about later, by `serve` or `switchyard seeds run`; "
-            + "`switchyard seeds status \(app) --ids --state waiting` tells why")
+            + "`switchyard seeds status \(app) --ids --state waiting` shows why")
       }
       if report.failed > 0 {
         notes.append(
-          "\(name): \(report.failed) customers were given up; `switchyard seeds status \(app) --ids --state failed` tells why"
+          "\(name): \(report.failed) customers were given up; `switchyard seeds status \(app) --ids --state failed` shows why"
         )
       }
     } else {

@@ -22,7 +22,7 @@ enum ReconcileCommand {
       runs. Exit status: 0 when all is known, 3 when something is left (in quarantine, or in a dry run to be taken in), 7 \
       when Apple or our budget says later, 1 when nothing could be asked.
 
-      --last asks nobody, and shows each day as it was measured last. notifications: what Apple's history says it sent. \
+      --last does not ask Apple, and shows the last measurement of each day. notifications: what Apple's history says it sent. \
       renewals: ends of periods at which a renewal, or news of why there was none, had to come; our own expectation, and \
       the only measure of Notifications V1. RECOVERED came through Apple's history or a look-up. Exit status: 0 when \
       nothing is missing, 3 when something is.
@@ -36,10 +36,10 @@ enum ReconcileCommand {
     ],
     options: [
       EnvironmentOption.option,
-      .flag("last", "Ask nobody: show how complete each day is, as it was measured last."),
+      .flag("last", "Do not ask Apple; show the last measurement of each day."),
       .value(
         "since", "TIME",
-        "Compare from so long ago on, 180d at most and else; with --last the days that are shown, else 7d."),
+        "Compare this much of the past, at most and by default 180d; with --last show it, by default 7d."),
       .flag("only-failures", "Only notifications that no server took: quicker, and measures nothing."),
       .value("quiet", "TIME", "Ask also about every customer of whom nothing was said for so long; 0: about all."),
       .value("look-ups", "N", default: "10000", "Customers asked about at most."),

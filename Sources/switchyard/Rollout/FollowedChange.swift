@@ -39,7 +39,7 @@ extension FollowingServices {
     ]
   }
 
-  /// As in `2 of 2 services follow the current stages, after 0.4 s`, with names where some do not.
+  /// One sentence with the number of services that follow, and with the names of the others.
   fileprivate func line(otherwise consequence: String) -> String {
     guard count > 0 else { return status }
     let (seconds, tenths) = (waited.milliseconds / 1_000, waited.milliseconds % 1_000 / 100)
@@ -62,12 +62,12 @@ extension FollowingServices {
     return running + late + silentOnes
   }
 
-  /// A sentence about services that ended without a word, or may still run; empty if there are none.
+  /// A sentence about silent services, or an empty text.
   private var silentOnes: String {
     guard let last = silent.first else { return "" }
     return """
        \(silent.count.counted("service")) last reported \(last.age.milliseconds / 1_000) s or longer ago (\(Self.list(silent))): killed, \
-      frozen, or cut off from the database. What that means: runbooks/rollback.md, *If not*.
+      frozen, or cut off from the database. See runbooks/rollback.md, *If not*.
       """
   }
 

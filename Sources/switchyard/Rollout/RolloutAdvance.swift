@@ -36,7 +36,7 @@ enum RolloutAdvance {
       or somebody else took our answers back it does not go on before an operator has taken a step by hand. It may be stopped at any \
       time and begun again. complete is never reached so.
       """,
-    whenStopped: "The stage is what `switchyard rollout status` shows. Run it again to go on.",
+    whenStopped: "The stage is what `switchyard rollout status` shows. Run it again to continue.",
     examples: [
       Command.Example("switchyard rollout advance com.example.app --environment Sandbox --json"),
       Command.Example("switchyard rollout advance com.example.app --environment Sandbox --dry-run", "what is missing?"),
@@ -52,7 +52,7 @@ enum RolloutAdvance {
       .value("complete-for", "TIME", default: "2d", "How long notifications must have been complete: days."),
       .flag("accept-unknown-ids", "Accept the ids that Apple's API does not know, and take no step; needs --reason."),
       .flag("accept-cancelled-ids", "Accept the ids of cancelled migrations, and take no step; needs --reason."),
-      .flag("force", "Take the step without evidence; needs --reason, and the audit says so."),
+      .flag("force", "Take the step without evidence; needs --reason, and the audit records it."),
       .value("reason", "TEXT", "Why; kept in the audit."),
       .flag("dry-run", "Show what would be done and do nothing."), JSONOutput.option,
     ] + RolloutAuto.options,
@@ -129,7 +129,7 @@ enum RolloutAdvance {
     if mayGo, !arguments.flag("dry-run"), !isAccepting {
       changes = try await advance.apply(plan, forced: isForced, by: author, at: now, on: connection)
     }
-    // People see the step at once.
+    // Text appears before the wait for the services.
     if !arguments.wantsJSON { try tell(plan, changes, nil, mayGo: mayGo, arguments, terminal) }
     let followed =
       changes.isEmpty ? nil : await FollowedChange.awaited(on: connection, otherwise: RolloutSet.consequence)

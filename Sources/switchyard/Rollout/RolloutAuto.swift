@@ -10,11 +10,11 @@ import Time
 /// `switchyard rollout advance --auto`: from step to step for as long as each is proven.
 struct RolloutAuto {
   static let options: [Option] = [
-    .flag("auto", "Go on from step to step, each when it is proven."),
+    .flag("auto", "Take step after step, each when its evidence is complete."),
     .value(
       "until", "STEP", default: "live",
       "The last step of --auto: shadow, live, or ramp with a percentage, as \"ramp 10\"."),
-    .value("stay", "TIME", default: "24h", "How long customers get our answers at one step of --auto before the next."),
+    .value("stay", "TIME", default: "24h", "How long --auto keeps customers at one step before it takes the next."),
     .value("every", "TIME", default: "60s", "How often --auto looks."),
     .flag("once", "With --auto, for cron: look once, take the step if it is proven, and end."),
   ]
@@ -31,7 +31,7 @@ struct RolloutAuto {
   private let isOnce: Bool
   private let wantsJSON: Bool
   private let terminal: Terminal
-  /// What was said last.
+  /// The last text, which is not repeated.
   private var said = ""
 
   init(_ arguments: ParsedArguments, asking demand: Evidence.Demand, _ terminal: Terminal) throws {

@@ -71,7 +71,7 @@ extension AuditTable.Record {
 }
 
 extension RolloutStanding {
-  /// As in `com.example.app Production`.
+  /// The app and its environment: `com.example.app Production`.
   var place: String { "\(app.bundleID) \(flag.environment.rawValue)" }
 
   /// The stage with its share.

@@ -19,8 +19,8 @@ enum RolloutKill {
       shadow nothing is changed: Apple answers there. With APP there is a line for each environment, with --all one for each that \
       is stopped and the number of the others. The kill \
       is done before the command waits, for five seconds at most, until every running service follows; the last line says \
-      so. With --json there is an object for each app and environment, and the last object has `stillAnswered` and \
-      `services` (null with --dry-run, or where it could not be found out).
+      so. With --json there is an object for each app and environment, and the last object has `stillAnswered` (null \
+      if it could not be read) and `services` (null with --dry-run, or if it could not be read).
       """,
     whenStopped: "What `switchyard rollout status` shows in ramp, live or complete is answered by Switchyard.",
     examples: [
@@ -36,7 +36,7 @@ enum RolloutKill {
   ) { arguments, terminal in
     let app = arguments.positionals.first
     guard (app == nil) == arguments.flag("all") else {
-      throw UsageError(.missingArgument, "Give one BUNDLE_ID, or --all for every app.", path: arguments.path)
+      throw UsageError(.missingArgument, "Name one APP, or --all for every app.", path: arguments.path)
     }
     guard (arguments.value("reason") ?? "").utf8.count <= 500 else {
       throw UsageError(.invalidValue, "--reason is longer than 500 bytes.", path: arguments.path)
@@ -55,7 +55,7 @@ enum RolloutKill {
         return try await tell(report, isDry: isDry, of: app, arguments, terminal)
       }
     } catch let error as DatabaseError where !isDry {
-      // What could not be stopped after the plan is in the report.
+      // The report has each later failure.
       terminal.note("No stage was changed. \(advice)")
       throw error
     }
@@ -84,7 +84,7 @@ enum RolloutKill {
         on: report.connection, otherwise: "Calls there may still get Switchyard's answers")
     if arguments.wantsJSON {
       try terminal.write([
-        "stillAnswered": .array((report.stillAnswered ?? []).map { .object(place($0)) }),
+        "stillAnswered": report.stillAnswered.map { .array($0.map { .object(place($0)) }) } ?? .null,
         "services": followed?.json ?? .null,
       ])
     }
@@ -100,16 +100,16 @@ enum RolloutKill {
 
   private static let advice = """
     Repeat the command. If that does not help, `switchyard rollout status` names the services that are silent: stop them. Services \
-    that reach the database go on giving Switchyard's answers until the kill is done; those that do not leave calls about apps in \
-    ramp and live to Apple, and go on answering for apps in complete: runbooks/rollback.md, *If not*.
+    that reach the database give Switchyard's answers until the kill is done. Services that do not reach it leave calls about apps in \
+    ramp and live to Apple, but still answer for apps in complete: runbooks/rollback.md, *If not*.
     """
 
-  /// What could not be stopped, each with the reason.
+  /// Returns the apps with the reasons of their failures.
   private static func list(_ outcomes: [StopAnswering.Outcome]) -> String {
     outcomes.map { outcome in
       let isHeld = outcome.trouble?.code == .lockWaitTimeout
       return "\(outcome.standing.place) (\(outcome.from)): "
-        + (isHeld ? "somebody holds the app's row" : outcome.trouble.map { "\($0)" } ?? "")
+        + (isHeld ? "another transaction holds the app's row" : outcome.trouble.map { "\($0)" } ?? "")
     }.joined(separator: "; ")
   }
 
@@ -134,7 +134,7 @@ enum RolloutKill {
     }
   }
 
-  /// Says how many are left as they were: a line for each would hide those that were stopped.
+  /// Counts the apps that Apple answers already; a line for each would hide the stopped apps.
   private static func noteSpared(_ report: StopAnswering.Report, _ terminal: Terminal) {
     let (kept, below) = (report.all(.kept).count, report.all(.untouched).count)
     guard kept + below > 0 else { return }

@@ -41,7 +41,7 @@ enum RolloutStatusCommand {
       Command.Example("switchyard rollout status com.example.app --watch"),
     ],
     options: [
-      EnvironmentOption.option, .flag("watch", "Go on, and show what has changed."), JSONOutput.option,
+      EnvironmentOption.option, .flag("watch", "Keep running, and show each change."), JSONOutput.option,
     ],
     arguments: [Positional("APP", count: .optional, "One app only.")]
   ) { arguments, terminal in
@@ -86,7 +86,7 @@ enum RolloutStatusCommand {
         }
         terminal.note(
           """
-          \(standing.place): for the old back end \(legacy.host)\(legacy.isEnabled ? "" : " (off)") \(standing.depth.waiting) \
+          \(standing.place): for your back end \(legacy.host)\(legacy.isEnabled ? "" : " (off)") \(standing.depth.waiting) \
           messages wait and \(standing.depth.dead) are dead
           """)
       }

@@ -20,7 +20,7 @@ enum SeedsCommand {
     options: DatabaseOptions.options, subcommands: [status, retry, SeedsRun.command])
 
   private static let status = Command(
-    "status", "Count an app's ids by how they stand, and tell how long the rest will take; with --ids list them.",
+    "status", "Count an app's ids by state, with the time for the rest; with --ids list them.",
     examples: [
       Command.Example("switchyard seeds status com.example.app"),
       Command.Example("switchyard seeds status com.example.app --ids --state unknown --limit 100 --json"),
