@@ -5,7 +5,7 @@ import JSON
 func askVerifyReceipt(_ receipt: String, secret: String, at hosts: AppStoreHosts? = nil) async -> [String] {
   let client = AppStoreClient(hosts: hosts)
   let products: [String]
-  do throws(CallFailure) {
+  do throws(APIError) {
     let request = ReceiptRequest(receiptData: receipt, password: secret, excludeOldTransactions: true)
     let answer = try await client.verifyReceipt(request)
     let rows = answer.json["latest_receipt_info"]?.array ?? []

@@ -7,6 +7,6 @@ func decodeRow() throws -> (productID: String?, news: [String]) {
     {"notification_type": "CANCEL", "bid": "com.example.notes", "cancellation_date_ms": "1767700000000",
       "auto_renew_product_id": "plus.monthly", "brand_new_field": 1}
     """
-  let body = NotificationBody(try JSONReader.read(Array(text.utf8)).object ?? [:])
+  let body = V1NotificationBody(try JSONReader.read(Array(text.utf8)).object ?? [:])
   return (body.autoRenewProductID, body.survey().unknownFields)
 }

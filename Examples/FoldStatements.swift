@@ -5,11 +5,11 @@ import Time
 
 /// Folds what two sources said of one purchase into what is true, whichever was heard first.
 func foldStatements() -> Purchase? {
-  let bought = Milliseconds(1_767_600_000_000)
+  let bought = Timestamp(1_767_600_000_000)
   let key = PurchaseKey(
     app: "com.example.notes", environment: .production, originalTransactionID: "2000000000000001",
     line: Line(webOrderLineItemID: "2000000000000009", purchaseDate: bought, isSubscription: true))
-  func statement(_ source: Source, at date: Milliseconds, _ facts: JSONObject) -> PurchaseStatement {
+  func statement(_ source: Source, at date: Timestamp, _ facts: JSONObject) -> PurchaseStatement {
     PurchaseStatement(
       key: key, source: source, rank: Rank(asOf: date, tieBreak: []), facts: Facts(stated: facts), message: [])
   }

@@ -15,6 +15,6 @@ func readNotification() throws -> JSONObject {
     """
   let conversion = Conversion(
     verifier: SignedDataVerifier(roots: .apple), receipts: ReceiptReader(), allowsUnsigned: true)
-  let converted = try conversion.read(Array(body.utf8), now: Milliseconds(1_767_600_060_000))
+  let converted = try conversion.read(Array(body.utf8), now: Timestamp(1_767_600_060_000))
   return CanonicalDocument(converted).json
 }

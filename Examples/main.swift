@@ -25,7 +25,7 @@ if case .failure(let refusal) = readReceipt("no receipt!") {
 let decoded = try decodeRow()
 try expect(decoded.productID == "plus.monthly" && decoded.news == ["brand_new_field"], "decodeRow")
 let forged = Result { () throws(VerificationError) in
-  try verifyTransaction("eyJhbGciOiJFUzI1NiJ9.e30.c2ln", now: Milliseconds(1_767_600_000_000))
+  try verifyTransaction("eyJhbGciOiJFUzI1NiJ9.e30.c2ln", now: Timestamp(1_767_600_000_000))
 }
 try expect((try? forged.get()) == nil, "verifyTransaction")
 let nobody = AppStoreHosts(simulator: "http://127.0.0.1:1")

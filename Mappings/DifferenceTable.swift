@@ -47,7 +47,7 @@ package struct DifferenceTable: Sendable {
   }
 
   /// Which part of an answer a field is in.
-  package enum Place: String, Sendable, CaseIterable {
+  package enum Section: String, Sendable, CaseIterable {
     case latest, pending, inApp, receipt, flat, answer
   }
 
@@ -56,7 +56,7 @@ package struct DifferenceTable: Sendable {
     package let cause: Cause
     package let test: Test
     /// Nil: any.
-    package let place: Place?
+    package let place: Section?
     /// Nil: any.
     package let key: String?
     package let evidence: String
@@ -72,7 +72,7 @@ package struct DifferenceTable: Sendable {
     for row in table.rows {
       guard let cause = Cause(rawValue: row["cause"]) else { throw .unknownWord(row: row.id, column: "cause") }
       guard let test = Test(rawValue: row["test"]) else { throw .unknownWord(row: row.id, column: "test") }
-      let place = Place(rawValue: row["place"])
+      let place = Section(rawValue: row["place"])
       guard place != nil || row["place"] == "-" else { throw .unknownWord(row: row.id, column: "place") }
       let key = row["key"] == "-" ? nil : row["key"]
       guard !rows.contains(where: { $0.test == test && $0.place == place && $0.key == key }) else {

@@ -19,7 +19,9 @@ public struct FieldTable<Field: FactField>: Sendable {
         continue
       }
       guard let field = Field(name: name) else { throw .unknownWord(row: row.id, column: "field") }
-      guard let absence = Absence(rawValue: row["absence"]) else { throw .unknownWord(row: row.id, column: "absence") }
+      guard let absence = OmissionRule(rawValue: row["absence"]) else {
+        throw .unknownWord(row: row.id, column: "absence")
+      }
       rules[field] = .init(id: row.id, absence: absence, silenced: try Self.sources(row))
     }
     guard let complete = FoldRules(rules) else {

@@ -52,7 +52,7 @@ extension Facts<PurchaseField> {
   package var isOriginalTransaction: Bool { text(.transactionId).map { $0 == text(.originalTransactionId) } ?? false }
 }
 
-extension LegacyFieldTable.Row {
+extension V1FieldTable.Row {
   /// Whether this row made its field, where the kind of the offer decides it.
   fileprivate func made(_ facts: Facts<Field>, _ offerType: Int64?) -> Bool {
     switch form {

@@ -7,18 +7,18 @@ public struct Vocabulary: Sendable {
   public let renewals: FieldTable<RenewalField>
   public let appTransactions: FieldTable<AppTransactionField>
   package let receipts: ReceiptTable
-  package let legacyPurchases: LegacyFieldTable<PurchaseField>
-  package let legacyRenewals: LegacyFieldTable<RenewalField>
-  public let legacyStatuses: LegacyStatusTable
-  public let legacyEvents: LegacyEventTable
-  public let eventsToLegacy: EventToLegacyTable
+  package let legacyPurchases: V1FieldTable<PurchaseField>
+  package let legacyRenewals: V1FieldTable<RenewalField>
+  public let legacyStatuses: VerifyReceiptStatusTable
+  public let legacyEvents: V1EventTable
+  public let eventsToLegacy: EventToV1Table
   package let inferences: InferenceTable
   package let withoutCounterpart: WithoutCounterpartTable
   public let endpoints: EndpointTable
   public let apiErrors: ErrorTable
-  package let answerFields: AnswerFieldTable
-  package let answerRules: AnswerRuleTable
-  package let answerChecks: AnswerCheckTable
+  package let answerFields: ResponseFieldTable
+  package let answerRules: ResponseRuleTable
+  package let answerChecks: ResponseStatusTable
   package let differences: DifferenceTable
 
   package init() throws(Table.Malformed) {
@@ -27,18 +27,18 @@ public struct Vocabulary: Sendable {
     renewals = try FieldTable(PackageResources.renewal_fields_tsv)
     appTransactions = try FieldTable(PackageResources.app_transaction_fields_tsv)
     receipts = try ReceiptTable(PackageResources.receipt_fields_tsv)
-    legacyPurchases = try LegacyFieldTable(PackageResources.v1_transaction_fields_tsv, hasTop: false)
-    legacyRenewals = try LegacyFieldTable(PackageResources.v1_renewal_fields_tsv, hasTop: true)
-    legacyStatuses = try LegacyStatusTable(PackageResources.v1_statuses_tsv)
-    legacyEvents = try LegacyEventTable(PackageResources.v1_events_tsv)
-    eventsToLegacy = try EventToLegacyTable(PackageResources.v2_events_to_v1_tsv)
+    legacyPurchases = try V1FieldTable(PackageResources.v1_transaction_fields_tsv, hasTop: false)
+    legacyRenewals = try V1FieldTable(PackageResources.v1_renewal_fields_tsv, hasTop: true)
+    legacyStatuses = try VerifyReceiptStatusTable(PackageResources.v1_statuses_tsv)
+    legacyEvents = try V1EventTable(PackageResources.v1_events_tsv)
+    eventsToLegacy = try EventToV1Table(PackageResources.v2_events_to_v1_tsv)
     inferences = try InferenceTable(PackageResources.inferences_tsv)
     withoutCounterpart = try WithoutCounterpartTable(PackageResources.without_counterpart_tsv)
     endpoints = try EndpointTable(PackageResources.endpoints_tsv)
     apiErrors = try ErrorTable(PackageResources.api_errors_tsv)
-    answerFields = try AnswerFieldTable(PackageResources.answer_fields_tsv)
-    answerRules = try AnswerRuleTable(PackageResources.answer_rules_tsv)
-    answerChecks = try AnswerCheckTable(PackageResources.answer_checks_tsv)
+    answerFields = try ResponseFieldTable(PackageResources.answer_fields_tsv)
+    answerRules = try ResponseRuleTable(PackageResources.answer_rules_tsv)
+    answerChecks = try ResponseStatusTable(PackageResources.answer_checks_tsv)
     differences = try DifferenceTable(PackageResources.difference_causes_tsv)
   }
 

@@ -19,7 +19,7 @@ struct AnsweredCustomer: Sendable {
 
   private static let product = Product.subscription("pro.monthly", group: "20662382", every: .months(1), price: 4_990)
 
-  init(_ number: Int, rows: Int = Self.rows, at now: Milliseconds) {
+  init(_ number: Int, rows: Int = Self.rows, at now: Timestamp) {
     self.number = number
     var ids = IdentifierSource(environment: .sandbox, seed: 1, life: number)
     let buyer = Customer(
@@ -27,7 +27,7 @@ struct AnsweredCustomer: Sendable {
     var periods = (0..<rows).map { place in
       var period = SimulatedTransaction(
         of: Self.product, by: buyer, in: NotificationSamples.app,
-        at: Milliseconds(now.wholeSeconds * 1_000) - .days(10 + 30 * Int64(rows - 1 - place)), ids: &ids)
+        at: Timestamp(now.wholeSeconds * 1_000) - .days(10 + 30 * Int64(rows - 1 - place)), ids: &ids)
       period.expiresDate = period.purchaseDate + .days(30)
       period.reason = place == 0 ? .purchase : .renewal
       return period
@@ -42,7 +42,7 @@ struct AnsweredCustomer: Sendable {
   var originalTransactionID: String { periods[0].transactionID }
 
   /// What tells the ledger of each period, as Apple signs it.
-  func entries(for app: App, reading adapter: Adapter, signedBy signer: PayloadSigner) throws -> [Entry] {
+  func entries(for app: App, reading adapter: MessageDecoder, signedBy signer: PayloadSigner) throws -> [LedgerEntry] {
     try periods.enumerated().map { place, period in
       let signed = period.purchaseDate + .seconds(1)
       var subject = NotificationSubject(transaction: period.payload(signedAt: signed))
@@ -54,10 +54,10 @@ struct AnsweredCustomer: Sendable {
       let body = try draft.signed(by: signer).body
       let message = InboxMessage(kind: .notification, body: body, receivedAt: signed)
       let reading = try adapter.notification(body, message: message.digest, now: signed)
-      return Entry(
+      return LedgerEntry(
         message,
         .accepted(
-          Entry.Acceptance(
+          LedgerEntry.AcceptedMessage(
             app: app.id, findings: reading.findings, signedAt: reading.signedAt, title: reading.title)),
         proof: .proven)
     }

@@ -54,16 +54,18 @@ final class AnsweringProcess {
   /// Has the ledger know customers as Apple's notifications and histories tell them.
   static func store(
     _ customers: [AnsweredCustomer], in database: DatabaseConfiguration, _ samples: NotificationSamples,
-    at now: Milliseconds
+    at now: Timestamp
   ) async throws {
     let pool = Pool(database)
-    let (ledger, signer) = (Ledger(pool: pool, keys: Keyring(current: .generate())), try PayloadSigner(samples.pki))
-    let adapter = Adapter(verifier: try samples.verifier())
+    let (ledger, signer) = (
+      LedgerStore(pool: pool, keys: Keyring(current: .generate())), try PayloadSigner(samples.pki)
+    )
+    let adapter = MessageDecoder(verifier: try samples.verifier())
     let app = try await pool.read { session throws(DatabaseError) in
       try AppTable.find(NotificationSamples.app.bundleID, in: session)
     }
     guard let app else { throw BenchmarkError("the app is not registered") }
-    let scope = Scope(app: app.id, environment: .sandbox)
+    let scope = AppScope(app: app.id, environment: .sandbox)
     let atOnce = customers.first?.rows == AnsweredCustomer.rows ? 4 : 20
     for first in stride(from: 0, to: customers.count, by: atOnce) {
       let part = customers[first..<min(first + atOnce, customers.count)]

@@ -8,7 +8,7 @@ import Time
 
 /// What a notification costs the database: 32 in one transaction, and 31, against one alone.
 ///
-/// Read by the adapter beforehand; what is timed is `Ledger.append` alone, into a private MariaDB that flushes its log
+/// Read by the adapter beforehand; what is timed is `LedgerStore.append` alone, into a private MariaDB that flushes its log
 /// at every commit, as `serve` runs it. The clock is that of the wall, since the database is another process; the median
 /// of 200 batches. Tables that get a row for each message take one statement for 32 rows, and three for 31.
 enum LedgerBatch {
@@ -43,7 +43,7 @@ enum LedgerBatch {
         bundleID: NotificationSamples.app.bundleID, appAppleID: nil, at: NotificationSamples.start, in: session)
     }
     let entries = try await entries(samples, app.id)
-    let ledger = Ledger(pool: pool, keys: Keyring(current: .generate()))
+    let ledger = LedgerStore(pool: pool, keys: Keyring(current: .generate()))
     var times: [Int: [Double]] = [:]
     var rest = entries[...]
     for _ in 0..<batches {
@@ -61,22 +61,22 @@ enum LedgerBatch {
     }
   }
 
-  private static func write(_ entries: [Entry], _ ledger: Ledger) async throws {
+  private static func write(_ entries: [LedgerEntry], _ ledger: LedgerStore) async throws {
     guard try await ledger.append(entries).allSatisfy({ $0 == .stored }) else {
       throw BenchmarkError("a notification was not stored")
     }
   }
 
-  private static func entries(_ samples: NotificationSamples, _ app: App.ID) async throws -> [Entry] {
-    let adapter = Adapter(verifier: try samples.verifier())
+  private static func entries(_ samples: NotificationSamples, _ app: App.ID) async throws -> [LedgerEntry] {
+    let adapter = MessageDecoder(verifier: try samples.verifier())
     let now = NotificationSamples.start + .days(500)
     return try await samples.generate(sizes.reduce(1, +) * batches) { $0.body }.map { body in
       let message = InboxMessage(kind: .notification, body: body, receivedAt: now)
       let reading = try adapter.notification(body, message: message.digest, now: now)
-      return Entry(
+      return LedgerEntry(
         message,
         .accepted(
-          Entry.Acceptance(
+          LedgerEntry.AcceptedMessage(
             app: app, findings: reading.findings, signedAt: reading.signedAt, title: reading.title)),
         proof: .proven)
     }

@@ -30,7 +30,7 @@ struct LargeCustomer: Sendable {
   var id: String { String(firstID) }
 
   /// One purchase, counted from 0.
-  private func purchase(_ place: Int, before end: Milliseconds) -> SimulatedTransaction {
+  private func purchase(_ place: Int, before end: Timestamp) -> SimulatedTransaction {
     let (first, date) = (moment(of: 0, before: end), moment(of: place, before: end))
     var ids = IdentifierSource(environment: .sandbox, seed: 1, life: 0)
     let buyer = Customer(
@@ -48,15 +48,14 @@ struct LargeCustomer: Sendable {
     return bought
   }
 
-  private func moment(of place: Int, before end: Milliseconds) -> Milliseconds {
+  private func moment(of place: Int, before end: Timestamp) -> Timestamp {
     end - .milliseconds(every.milliseconds * Int64(purchases - place))
   }
 
   /// The notification of one purchase, counted from 0.
   ///
   /// The last is bought `every` before `end`, and each so long after the one before it.
-  func notification(_ place: Int, before end: Milliseconds, signedBy signer: PayloadSigner) throws -> SignedNotification
-  {
+  func notification(_ place: Int, before end: Timestamp, signedBy signer: PayloadSigner) throws -> SignedNotification {
     let bought = purchase(place, before: end)
     let signed = bought.purchaseDate + .seconds(1)
     var subject = NotificationSubject(transaction: bought.payload(signedAt: signed))
@@ -72,13 +71,13 @@ struct LargeCustomer: Sendable {
   }
 
   /// The newest purchases, as many as a receipt may have of them.
-  func newest(_ count: Int, before end: Milliseconds) -> [SimulatedTransaction] {
+  func newest(_ count: Int, before end: Timestamp) -> [SimulatedTransaction] {
     (max(0, purchases - count)..<purchases).map { purchase($0, before: end) }
   }
 
   /// Has the ledger take in every purchase but the last `untold`, 64 in a commit.
   func store(
-    in ledger: Ledger, of app: App, before end: Milliseconds, untold: Int, reading adapter: Adapter,
+    in ledger: LedgerStore, of app: App, before end: Timestamp, untold: Int, reading adapter: MessageDecoder,
     signedBy signer: PayloadSigner
   ) async throws {
     for first in stride(from: 0, to: purchases - untold, by: 64) {
@@ -86,10 +85,10 @@ struct LargeCustomer: Sendable {
         let body = try notification(place, before: end, signedBy: signer).body
         let message = InboxMessage(kind: .notification, body: body, receivedAt: end)
         let reading = try adapter.notification(body, message: message.digest, now: end)
-        return Entry(
+        return LedgerEntry(
           message,
           .accepted(
-            Entry.Acceptance(
+            LedgerEntry.AcceptedMessage(
               app: app.id, findings: reading.findings, signedAt: reading.signedAt, title: reading.title)),
           proof: .proven)
       }

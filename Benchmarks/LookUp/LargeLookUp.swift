@@ -23,11 +23,11 @@ enum LargeLookUp {
   static let benchmark = Benchmark(name: name, summary: "one customer of thousands of purchases") { settings in
     let pki = try ApplePKI.generate(at: NotificationSamples.start)
     let signer = try PayloadSigner(pki)
-    let adapter = Adapter(
+    let adapter = MessageDecoder(
       verifier: SignedDataVerifier(roots: TrustedRoots.apple.adding([try pki.trustedRoot()], for: .sandbox)))
     let service = try await ServedProcess.start(trusting: pki, app: NotificationSamples.app)
     let pool = Pool(service.database)
-    let ledger = Ledger(pool: pool, keys: Keyring(current: .generate()))
+    let ledger = LedgerStore(pool: pool, keys: Keyring(current: .generate()))
     let bundleID = NotificationSamples.app.bundleID
     let (app, token) = try await pool.transaction { session throws(DatabaseError) in
       guard let app = try AppTable.find(bundleID, in: session) else { throw DatabaseError(.column, "no app") }
@@ -93,7 +93,7 @@ enum LargeLookUp {
   }
 
   private static func measure(
-    _ customer: LargeCustomer, before end: Milliseconds, _ service: ServedProcess, _ client: HTTPClient,
+    _ customer: LargeCustomer, before end: Timestamp, _ service: ServedProcess, _ client: HTTPClient,
     _ token: String, _ signer: PayloadSigner
   ) async throws -> Figures {
     var posting = Double.infinity

@@ -140,8 +140,8 @@ enum MigrationIDs {
 
   /// Waits until this is true of the job, and returns how it stands then.
   private static func job(
-    _ pool: Pool, _ isTrue: (MigrationJob.State?, MigrationAccounts) -> Bool
-  ) async throws -> (MigrationJob.State?, MigrationAccounts) {
+    _ pool: Pool, _ isTrue: (MigrationJob.State?, MigrationCounts) -> Bool
+  ) async throws -> (MigrationJob.State?, MigrationCounts) {
     let end = ContinuousClock.now + .milliseconds(patience.milliseconds)
     while true {
       let (state, accounts) = try await pool.read { session throws(DatabaseError) in

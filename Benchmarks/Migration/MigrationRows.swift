@@ -59,7 +59,7 @@ enum MigrationRows {
     let start = ContinuousClock.now
     try service.run(["migrate", "start", "--yes"] + source)
     let connection = try await Connection.open(service.database)
-    var accounts = MigrationAccounts()
+    var accounts = MigrationCounts()
     repeat {
       guard ContinuousClock.now - start < .milliseconds(patience.milliseconds) else {
         throw BenchmarkError("not read after \(patience): \(accounts)")

@@ -47,7 +47,7 @@ enum ApplePeer {
 
   /// Ours a second, over three seconds of the clock.
   private static func ours(_ notifications: [SignedNotification], _ samples: NotificationSamples) throws -> Double {
-    let adapter = Adapter(verifier: try samples.verifier())
+    let adapter = MessageDecoder(verifier: try samples.verifier())
     let now = NotificationSamples.start + .days(500)
     let start = ContinuousClock.now
     var done = 0

@@ -8,15 +8,15 @@ import Time
 /// From the bytes of the old generation to findings, on one core: no signature, so parsing is the ceiling.
 ///
 /// 100 different notifications of 20 rows, and 20 different answers of 200 rows, without a receipt inside, through
-/// `Adapter.notification` and `Adapter.answer`, beside `JSONReader.read` alone of the same bytes. 40 rounds of each in
+/// `MessageDecoder.notification` and `MessageDecoder.answer`, beside `JSONReader.read` alone of the same bytes. 40 rounds of each in
 /// turns; medians of the thread's time.
 enum MapLegacy {
   static let benchmark = Benchmark(
     name: "v1.map", summary: "V1 bodies from their bytes to what they teach, on one core"
   ) { settings in
-    let adapter = Adapter(verifier: SignedDataVerifier(roots: .apple))
+    let adapter = MessageDecoder(verifier: SignedDataVerifier(roots: .apple))
     let now = NotificationSamples.start + .days(500)
-    let origin = LegacyOrigin(app: nil, environment: nil, trust: .sharedSecret, receivedAt: now)
+    let origin = V1Context(app: nil, environment: nil, trust: .sharedSecret, receivedAt: now)
     let notifications = (0..<100).map { LegacySamples.notification(customer: $0, rows: 20) }
     let answers = (0..<20).map { LegacySamples.answer(customer: $0, rows: 200) }
     let rounds = Rounds(count: 40)
@@ -117,7 +117,7 @@ enum LegacySamples {
     }
   }
 
-  private static func add(_ name: String, _ date: Milliseconds, to row: inout JSONObject) {
+  private static func add(_ name: String, _ date: Timestamp, to row: inout JSONObject) {
     let text = date.iso8601.dropLast().split(separator: "T").joined(separator: " ")
     row[name] = .string("\(text) Etc/GMT")
     row["\(name)_ms"] = .string(String(date.sinceEpoch))

@@ -7,7 +7,7 @@ import Time
 /// What the benchmarks of notifications are fed with: made by the simulator, each different, signed as Apple signs.
 struct NotificationSamples: Sendable {
   /// 2026-03-01T00:00:00Z: figures do not depend on the day they are measured.
-  static let start = Milliseconds(1_772_323_200_000)
+  static let start = Timestamp(1_772_323_200_000)
   static let app = SimulatedApp(name: "Bench", bundleID: "com.example.bench", appAppleID: 1_599_000_111)
 
   let pki: ApplePKI

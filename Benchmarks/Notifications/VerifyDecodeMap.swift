@@ -7,7 +7,7 @@ import Wire
 
 /// From the bytes Apple posts to findings: every signature verified, decoded, mapped, one core.
 ///
-/// 400 different notifications with a transaction and a renewal inside go through `Adapter.notification`, digest of the
+/// 400 different notifications with a transaction and a renewal inside go through `MessageDecoder.notification`, digest of the
 /// body included, with the certificate chain known as it is after the first, and the key's table made. Against three
 /// bare EVP verifications of the same bytes (`BareVerification`), which was the ceiling until keys had tables. 40 rounds
 /// of each in turns; medians of the thread's time.
@@ -19,7 +19,7 @@ enum VerifyDecodeMap {
   ) { settings in
     let samples = try NotificationSamples(seed: 1)
     let notifications = try await samples.withRenewals(400)
-    let adapter = Adapter(verifier: try samples.verifier())
+    let adapter = MessageDecoder(verifier: try samples.verifier())
     let bare = try BareVerification(notifications.map(\.signedPayload), leaf: samples.pki.leaf.certificate.der)
     guard bare.signatureCount == 3 * notifications.count else { throw BenchmarkError("not three signatures in each") }
     let now = NotificationSamples.start + .days(500)

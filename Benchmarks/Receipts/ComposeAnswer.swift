@@ -17,7 +17,7 @@ enum ComposeAnswer {
   static let benchmark = Benchmark(
     name: name, summary: "an answer of verifyReceipt composed from a receipt and 200 rows of history"
   ) { settings in
-    let composer = AnswerComposer(try ComposingRules(choosing: []))
+    let composer = ResponseComposer(try ComposerRules(choosing: []))
     let small = try customer(of: 200)
     let large = try customer(of: 10_000)
     let bytes = composer.answer(small.request, small.facts)
@@ -46,7 +46,7 @@ enum ComposeAnswer {
     ]
   }
 
-  private static func customer(of count: Int) throws -> (request: AnswerRequest, facts: CustomerFacts) {
+  private static func customer(of count: Int) throws -> (request: ComposerRequest, facts: CustomerFacts) {
     let pki = try ReceiptPKI.generate(at: NotificationSamples.start)
     let product = Product.subscription("pro.monthly", group: "20662382", every: .months(1), price: 4_990)
     var ids = IdentifierSource(environment: .sandbox, seed: 1, life: 1)
@@ -67,7 +67,7 @@ enum ComposeAnswer {
       .encoded(signedBy: pki)
     let reader = ReceiptReader(trust: ReceiptTrust(exactly: [try pki.trustedRoot()]))
     guard let receipt = reader.read(data).receipt else { throw BenchmarkError("the receipt is not read") }
-    let request = AnswerRequest(
+    let request = ComposerRequest(
       receipt: receipt, receiptData: String(decoding: data, as: UTF8.self), environment: .sandbox,
       date: NotificationSamples.start + .milliseconds(402))
     let transactions = periods.map {

@@ -11,7 +11,7 @@ import Wire
 /// What reading an answer of Apple's costs beside its signatures: from the body to the `Entry` that is written.
 ///
 /// Pages of 20 transactions and answers about statuses (a transaction and a renewal each), of customers of 100
-/// transactions, go the way that `AppleAnswers.take` goes: identity, digest, `Intake.answer`, the body taken apart for
+/// transactions, go the way that `APIResponseRecorder.take` goes: identity, digest, `IngestDecider.answer`, the body taken apart for
 /// storage. Beside it the bare verification of the same JWS (`BareVerification`), in turns; medians of the thread's time
 /// over 40 rounds, or as many as `--seconds` says when that is fewer.
 enum AnswerRead {
@@ -26,7 +26,7 @@ enum AnswerRead {
     try await world.answers(world.hundred) { answers.append($0) }
     let roots = TrustedRoots.apple.adding(
       [try world.store.identity.chains.pki.trustedRoot()], for: .sandbox)
-    let road = Road(intake: Intake(adapter: Adapter(verifier: SignedDataVerifier(roots: roots))))
+    let road = Road(intake: IngestDecider(adapter: MessageDecoder(verifier: SignedDataVerifier(roots: roots))))
     let rounds = Rounds(count: min(40, settings.seconds))
     return try [("history", HistoryWorld.Answer.Kind.history), ("statuses", .statuses)].flatMap { title, kind in
       let chosen = answers.filter { $0.kind == kind }
@@ -46,7 +46,7 @@ enum AnswerRead {
 
   /// The road from a body to an entry.
   private struct Road {
-    let intake: Intake
+    let intake: IngestDecider
     let app = App(id: App.ID(1), bundleID: HistoryShape.hundred.bundleID, appAppleID: nil)
 
     /// Not inlined, so that a profile can be of this alone.
@@ -56,7 +56,7 @@ enum AnswerRead {
         let message = InboxMessage(
           kind: .apiAnswer, body: body,
           identity: MessageIdentity(ofEvidence: body, app: app.bundleID, environment: .sandbox).bytes,
-          claim: Claim(environment: .sandbox), receivedAt: Milliseconds(1_800_000_000_000))
+          claim: SubmissionMetadata(environment: .sandbox), receivedAt: Timestamp(1_800_000_000_000))
         let decision = intake.answer(message, about: app)
         guard let reading = decision.reading, reading.survey.isClean else {
           throw BenchmarkError("an answer was not understood: \(decision.refusal?.detail ?? "a survey")")

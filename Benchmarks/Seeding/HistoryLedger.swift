@@ -14,19 +14,19 @@ struct HistoryLedger {
 
   /// Has the customers' ids arrive, those of one customer linked as a receipt links them.
   func arrive(_ customers: HistoryCustomers) async throws {
-    let (ledger, now) = (Ledger(pool: pool, keys: Keyring(current: .generate())), WallClock.system.now())
+    let (ledger, now) = (LedgerStore(pool: pool, keys: Keyring(current: .generate())), WallClock.system.now())
     for first in stride(from: 0, to: customers.count, by: 64) {
       let entries = customers.originals[first..<min(first + 64, customers.count)].map { ids in
         var findings = Findings(app: app.bundleID, environment: .sandbox)
-        findings.seeds = ids.map { Seed(app: app.bundleID, environment: .sandbox, transactionID: $0) }
+        findings.seeds = ids.map { TransactionReference(app: app.bundleID, environment: .sandbox, transactionID: $0) }
         findings.links = ids.dropFirst().map {
           CustomerLink(
             app: app.bundleID, environment: .sandbox, .originalTransactionID(ids[0]), .originalTransactionID($0))
         }
         let message = InboxMessage(kind: .evidence, body: Array("\(ids)".utf8), receivedAt: now)
-        return Entry(
+        return LedgerEntry(
           message,
-          .accepted(Entry.Acceptance(app: app.id, findings: findings, signedAt: nil, title: "receipt")))
+          .accepted(LedgerEntry.AcceptedMessage(app: app.id, findings: findings, signedAt: nil, title: "receipt")))
       }
       _ = try await ledger.append(entries)
     }
@@ -36,11 +36,11 @@ struct HistoryLedger {
   func knowNoLimit() async throws {
     let now = WallClock.system.now()
     for endpoint in [Endpoint.getTransactionHistory, .getAllSubscriptionStatuses] {
-      let key = BudgetKey(app: app.bundleID, endpoint: endpoint, environment: .sandbox)
-      let rate = LearnedRate(
+      let key = RateLimitKey(app: app.bundleID, endpoint: endpoint, environment: .sandbox)
+      let rate = AdaptiveRate(
         perSecond: RateBounds.unknown(key).most, blockedUntil: nil, refusedRate: nil, refusedAt: nil)
       // Its share has ended long ago: the budget is not divided by it.
-      _ = try await LedgerBudgets(pool: pool).renew(key, knowing: rate, at: now - .minutes(1))
+      _ = try await DatabaseRateLimitStore(pool: pool).renew(key, knowing: rate, at: now - .minutes(1))
     }
   }
 

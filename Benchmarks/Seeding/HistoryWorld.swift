@@ -13,7 +13,7 @@ struct HistoryWorld {
   let store: SimulatedAppStore
 
   /// 2024-01-01T00:00:00Z.
-  private static let start = Milliseconds(1_704_067_200_000)
+  private static let start = Timestamp(1_704_067_200_000)
 
   init(hundred: Int, five: Int) throws {
     let plan = WorldPlan(apps: [HistoryShape.hundred.plan, HistoryShape.five.plan])
@@ -79,7 +79,7 @@ struct HistoryWorld {
     for originals in customers.originals {
       var revision: String?
       repeat {
-        let calls = originals.map { Call.transactionHistory(of: $0, revision: revision) }
+        let calls = originals.map { APIRequest.transactionHistory(of: $0, revision: revision) }
         let page = try await answer(.history, try calls.map { "/sandbox\(try $0.target())" })
         try take(page)
         let limits = JSONLimits(bytes: page.body.count, depth: 8)
@@ -87,7 +87,8 @@ struct HistoryWorld {
         revision = object["hasMore"] == true ? object["revision"]?.string : nil
       } while revision != nil
       try take(
-        try await answer(.statuses, try originals.map { "/sandbox\(try Call.subscriptionStatuses(of: $0).target())" }))
+        try await answer(
+          .statuses, try originals.map { "/sandbox\(try APIRequest.subscriptionStatuses(of: $0).target())" }))
     }
   }
 

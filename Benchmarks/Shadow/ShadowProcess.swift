@@ -67,7 +67,7 @@ final class ShadowProcess {
 
   /// Has the ledger know the customers, and Apple answer about them.
   private func know(
-    _ samples: NotificationSamples, _ pki: ReceiptPKI, _ apple: RecordedApple, at now: Milliseconds
+    _ samples: NotificationSamples, _ pki: ReceiptPKI, _ apple: RecordedApple, at now: Timestamp
   ) async throws {
     let customers = (0..<Self.customers).map { AnsweredCustomer($0, at: now) }
     try await AnsweringProcess.store(customers, in: served.database, samples, at: now)
@@ -91,19 +91,19 @@ final class ShadowProcess {
 
   /// Has the ledger know the large customer, about whom Apple answers with the newest period alone.
   private func knowLarge(
-    _ samples: NotificationSamples, _ pki: ReceiptPKI, _ apple: RecordedApple, before end: Milliseconds
+    _ samples: NotificationSamples, _ pki: ReceiptPKI, _ apple: RecordedApple, before end: Timestamp
   ) async throws {
     // Each signed while the simulator's certificates hold.
     let customer = LargeCustomer(shape: .periods, purchases: Self.largeRows, every: .minutes(1))
     try await customer.store(
-      in: Ledger(pool: pool, keys: Keyring(current: .generate())), of: app, before: end, untold: 0,
-      reading: Adapter(verifier: try samples.verifier()),
+      in: LedgerStore(pool: pool, keys: Keyring(current: .generate())), of: app, before: end, untold: 0,
+      reading: MessageDecoder(verifier: try samples.verifier()),
       signedBy: try PayloadSigner(samples.pki))
     let newest = customer.newest(2, before: end)
     let receipt = SimulatedReceipt(of: NotificationSamples.app, purchases: newest, createdAt: end)
     largeReceipt = String(decoding: try receipt.encoded(signedBy: pki), as: UTF8.self)
     let rows = newest.map { period -> JSONValue in
-      func text(_ date: Milliseconds) -> JSONValue { .string("\(date.sinceEpoch)") }
+      func text(_ date: Timestamp) -> JSONValue { .string("\(date.sinceEpoch)") }
       return [
         "quantity": "1", "product_id": .string(period.product.id), "transaction_id": .string(period.transactionID),
         "original_transaction_id": .string(period.originalTransactionID),
@@ -138,7 +138,7 @@ final class ShadowProcess {
     try served.setStage(stage, of: NotificationSamples.app)
     try await wait("the service does not follow the stage") {
       try await pool.read { session throws(DatabaseError) -> Bool in
-        let mark = try FlagTable.mark(in: session)
+        let mark = try StageTable.mark(in: session)
         let marks = try ProcessTable.notes(in: session).map(\.mark)
         return !marks.isEmpty && marks.allSatisfy { $0 >= mark }
       }

@@ -13,7 +13,7 @@ enum SimulatorYear {
     app.customers = customers
     app.habits = .lively
     let start = ContinuousClock.now
-    var world = AppStoreWorld(plan: WorldPlan(apps: [app]), seed: 7, start: Milliseconds(1_767_600_000_000))
+    var world = AppStoreWorld(plan: WorldPlan(apps: [app]), seed: 7, start: Timestamp(1_767_600_000_000))
     world.advance(by: .days(365))
     let told = world.drainNotifications().count
     let elapsed = (ContinuousClock.now - start).components

@@ -13,7 +13,7 @@ struct EventMapping {
   /// The event; nil when the notification names no type at all.
   func event(
     _ verified: VerifiedNotification, purchase: PurchaseStatement?, in environment: Environment
-  ) throws(Refusal) -> Event? {
+  ) throws(MessageError) -> Event? {
     try event(
       verified.notification, app: verified.bundleID, purchase: purchase,
       renewed: verified.renewal.flatMap { RenewalPayload($0.payload).originalTransactionId }, in: environment)
@@ -23,11 +23,11 @@ struct EventMapping {
   func event(
     _ notification: some DatedPayload, app: String, purchase: PurchaseStatement?, renewed: String?,
     in environment: Environment
-  ) throws(Refusal) -> Event? {
+  ) throws(MessageError) -> Event? {
     let payload = NotificationPayload(notification.payload)
     guard let type = payload.notificationType else { return nil }
     guard let signedAt = notification.signedAt else {
-      throw Refusal(.authentic, .missingSignedDate, "a notification without signedDate", claimedApp: app)
+      throw MessageError(.authentic, .missingSignedDate, "a notification without signedDate", claimedApp: app)
     }
     let row = vocabulary.events[type, payload.subtype]
     return Event(
@@ -40,7 +40,7 @@ struct EventMapping {
       message: message.bytes, rule: row?.id)
   }
 
-  private func moment(_ moment: EventTable.Moment, _ facts: Facts<PurchaseField>?) -> Milliseconds? {
+  private func moment(_ moment: EventTable.Moment, _ facts: Facts<PurchaseField>?) -> Timestamp? {
     switch moment {
     case .purchase: facts?.date(.purchaseDate)
     case .expiry: facts?.date(.expiresDate)

@@ -4,7 +4,7 @@ package import Signing
 
 /// What makes two bodies one message: the bytes whose SHA-256 a message is known by.
 ///
-/// Signatures count in their low form (`SignatureForm`), so a message is the same whichever of its two signatures
+/// Signatures count in their low form (`CanonicalSignature`), so a message is the same whichever of its two signatures
 /// stands in it.
 package struct MessageIdentity: Sendable {
   package let bytes: [UInt8]
@@ -13,10 +13,10 @@ package struct MessageIdentity: Sendable {
   /// body all that it says, the shared secret included: a copy with another one is another message; else the body.
   package init(ofNotification body: ReceivedBody) {
     switch body.told {
-    case .success(.notificationV2(let jws)): bytes = SignatureForm.low.applied(toJWS: jws)
+    case .success(.notificationV2(let jws)): bytes = CanonicalSignature.low.applied(toJWS: jws)
     case .success(.notificationV1(let object)): bytes = object.encoded()
     case .success(.jws), .success(.receipt), .success(.object), .failure:
-      bytes = SignatureForm.low.applied(to: body.bytes).text
+      bytes = CanonicalSignature.low.applied(to: body.bytes).text
     }
   }
 
@@ -24,7 +24,7 @@ package struct MessageIdentity: Sendable {
 
   /// Of evidence and answers: the body, and what the caller says of it where it does not say so itself.
   package init(ofEvidence body: [UInt8], app: String, environment: Environment?, userID: String? = nil) {
-    let (low, _) = SignatureForm.low.applied(to: body)
+    let (low, _) = CanonicalSignature.low.applied(to: body)
     let claim = "\n\(app)\n\(environment?.rawValue ?? "")" + (userID.map { "\n\($0)" } ?? "")
     // A page of a history has 80 KB: copied once.
     var told: [UInt8] = []

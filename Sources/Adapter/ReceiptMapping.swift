@@ -41,14 +41,14 @@ package struct ReceiptMapping: Sendable {
   /// - Parameter source: whose word it is.
   package func unverifiedFindings(
     of receipt: Receipt, as source: Source = .unverifiedReceipt, environment: Environment? = nil,
-    receivedAt: Milliseconds, message: Digest
+    receivedAt: Timestamp, message: Digest
   ) -> Findings? {
     let asOf = receipt.signedAt.map { min($0, receivedAt) } ?? receivedAt
     return findings(of: receipt, source, asOf: asOf, environment, message)
   }
 
   private func findings(
-    of receipt: Receipt, _ source: Source, asOf: Milliseconds, _ fallback: Environment?, _ message: Digest
+    of receipt: Receipt, _ source: Source, asOf: Timestamp, _ fallback: Environment?, _ message: Digest
   ) -> Findings? {
     guard let app = receipt.bundleID, let environment = receipt.environment ?? fallback else { return nil }
     let purchases: [(original: String?, facts: Facts<PurchaseField>)] =

@@ -19,7 +19,7 @@ extension ReceivedBody {
     case .success(.notificationV2): .signatures
     case .success(.notificationV1): .claim
     case .success(.object(let object)):
-      if LegacyAnswer.isAnswer(object) {
+      if VerifyReceiptResponseReader.isAnswer(object) {
         .claim
       } else if object["receipt-data"]?.string != nil {
         .signature
@@ -27,7 +27,9 @@ extension ReceivedBody {
         switch SignedMember.all(in: object).first?.kind {
         case .receipt: .signature
         case .jws: .signatures
-        case nil: BareID.value(of: object) == nil && Evidence.holdsSigned(object) ? .signatures : .claim
+        case nil:
+          TransactionIDSubmission.value(of: object) == nil && SubmissionReader.holdsSigned(object)
+            ? .signatures : .claim
         }
       }
     case .failure: nil

@@ -9,7 +9,7 @@ package struct ReceivedBody: Sendable {
   /// The body as a JSON object; nil for other bodies, and for a signed payload alone, whose JWS is found without JSON.
   package let object: JSONObject?
   /// What it is, or why nobody can tell.
-  let told: Result<Detection, Refusal>
+  let told: Result<MessageFormat, MessageError>
   /// Whether it is `{"signedPayload":"…"}` and nothing else, as nearly every body of Apple's is.
   package let isSignedAlone: Bool
 
@@ -26,8 +26,8 @@ package struct ReceivedBody: Sendable {
       return
     }
     isSignedAlone = false
-    do throws(Refusal) {
-      let detection = try Detection.read(bytes, limits: limits)
+    do throws(MessageError) {
+      let detection = try MessageFormat.read(bytes, limits: limits)
       told = .success(detection.told)
       object = detection.object
     } catch {
@@ -44,13 +44,13 @@ package struct ReceivedBody: Sendable {
   /// Refuses a V1 body that is larger than any of Apple's: whoever has the app's secret can write one.
   ///
   /// For what is posted as a notification. What was taken in before, or is handed in with an app's token, is read with more.
-  package func checkRows(app: String) throws(Refusal) {
+  package func checkRows(app: String) throws(MessageError) {
     let lists = ["latest_receipt_info", "latest_expired_receipt_info", "pending_renewal_info"]
     let objects = [legacyNotification, legacyNotification?["unified_receipt"]?.object].compactMap(\.self)
     let count = objects.reduce(0) { sum, object in lists.reduce(sum) { $0 + (object[$1]?.array?.count ?? 0) } }
-    guard count > LegacyNotification.mostRows else { return }
-    throw Refusal(
-      .legacy, .tooManyRows, "\(count) rows, Apple sends 100; at most \(LegacyNotification.mostRows) are taken",
+    guard count > V1NotificationReader.mostRows else { return }
+    throw MessageError(
+      .legacy, .tooManyRows, "\(count) rows, Apple sends 100; at most \(V1NotificationReader.mostRows) are taken",
       claimedApp: app)
   }
 

@@ -16,11 +16,11 @@ struct StatementMapping {
   /// - Parameter envelope: the app of a transaction that names none; nil where nothing vouches for it.
   func purchase(
     _ verified: some DatedPayload, of envelope: String?, in environment: Environment, isReversal: Bool = false
-  ) throws(Refusal) -> PurchaseStatement {
+  ) throws(MessageError) -> PurchaseStatement {
     let payload = TransactionPayload(verified.payload)
     let facts = Facts<PurchaseField>(stated: verified.payload)
     guard let app = payload.bundleId ?? envelope, let original = identity(facts.text(.originalTransactionId)) else {
-      throw Refusal(
+      throw MessageError(
         .authentic, .missingIdentity, "a transaction without bundleId or originalTransactionId",
         claimedApp: payload.bundleId)
     }
@@ -40,17 +40,17 @@ struct StatementMapping {
   private static func counting(_ facts: Facts<PurchaseField>, _ rank: Rank, _ isReversal: Bool) -> Rank {
     guard let refunded = facts.date(.revocationDate) ?? (isReversal ? rank.asOf : nil) else { return rank }
     var rank = rank
-    rank.asOf = max(rank.asOf, min(refunded, rank.asOf) + ClaimedChange.lag)
+    rank.asOf = max(rank.asOf, min(refunded, rank.asOf) + UnconfirmedChange.lag)
     return rank
   }
 
   /// A renewal as a statement; it names no app itself, so `app` is its envelope's.
   func renewal(
     _ verified: some DatedPayload, app: String, in environment: Environment
-  ) throws(Refusal) -> RenewalStatement {
+  ) throws(MessageError) -> RenewalStatement {
     let facts = Facts<RenewalField>(stated: verified.payload)
     guard let original = identity(facts.text(.originalTransactionId)) else {
-      throw Refusal(.authentic, .missingIdentity, "a renewal without originalTransactionId", claimedApp: app)
+      throw MessageError(.authentic, .missingIdentity, "a renewal without originalTransactionId", claimedApp: app)
     }
     return RenewalStatement(
       key: SubscriptionKey(app: app, environment: environment, originalTransactionID: original), source: .signedV2,
@@ -60,7 +60,7 @@ struct StatementMapping {
   /// An app transaction as a statement; nil for one made before Apple gave them an id.
   func appTransaction(
     _ verified: some DatedPayload, in environment: Environment
-  ) throws(Refusal) -> AppTransactionStatement? {
+  ) throws(MessageError) -> AppTransactionStatement? {
     let payload = AppTransactionPayload(verified.payload)
     let facts = Facts<AppTransactionField>(stated: verified.payload)
     let missing = takesTestIdentities ? "" : nil
@@ -76,9 +76,9 @@ struct StatementMapping {
   /// The payload's own date; then what it says, then in which message: the same for everybody who ever reads it.
   private func rank<Field>(
     _ verified: some DatedPayload, _ facts: Facts<Field>, _ app: String
-  ) throws(Refusal) -> Rank {
+  ) throws(MessageError) -> Rank {
     guard let signedAt = verified.signedAt else {
-      throw Refusal(.authentic, .missingSignedDate, "a signed payload without signedDate", claimedApp: app)
+      throw MessageError(.authentic, .missingSignedDate, "a signed payload without signedDate", claimedApp: app)
     }
     return Rank(asOf: signedAt, facts, in: message)
   }
@@ -86,7 +86,7 @@ struct StatementMapping {
 
 extension Rank {
   /// Of two statements of one date one that says that it was revoked is the later one: Apple signs by the second.
-  init<Field>(asOf: Milliseconds, _ facts: Facts<Field>, in message: Digest) {
+  init<Field>(asOf: Timestamp, _ facts: Facts<Field>, in message: Digest) {
     let isRevoked = (facts as? Facts<PurchaseField>)?[.revocationDate] != nil
     self.init(
       asOf: asOf,

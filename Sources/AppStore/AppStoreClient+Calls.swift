@@ -8,9 +8,9 @@ extension AppStoreClient {
   ///
   /// - Parameter hosts: another App Store Server API than Apple's; its limits are learned from what it refuses.
   public convenience init(hosts: AppStoreHosts? = nil) {
-    let timing = CallTiming(clock: .system)
-    let gate = BudgetGate(
-      store: SharedBudgets().member("client"), timing: timing,
+    let timing = CallTimeSource(clock: .system)
+    let gate = RateLimiter(
+      store: InMemoryRateLimitStore().member("client"), timing: timing,
       bounds: { hosts == nil ? .documented($0) : .unknown($0) })
     self.init(http: HTTPClient(), hosts: hosts ?? .apple, gate: gate, timing: timing)
   }
@@ -19,16 +19,16 @@ extension AppStoreClient {
   ///
   /// A call that is safe to repeat is repeated within 20 seconds. Nothing that Apple signed is verified here.
   public func send<Answer>(
-    _ call: Call<Answer>, as credentials: AppCredentials, in environment: APIEnvironment
-  ) async throws(CallFailure) -> Reply<Answer> {
+    _ call: APIRequest<Answer>, as credentials: AppCredentials, in environment: APIEnvironment
+  ) async throws(APIError) -> APIResponse<Answer> {
     try await send(call, as: credentials, in: environment, .interactive)
   }
 
   /// Makes a call that leaves everything as it is in the environments of a route, one after the other, until one knows the
   /// id; the reply says which.
   public func send<Answer>(
-    _ call: Call<Answer>, as credentials: AppCredentials, along route: EnvironmentRoute
-  ) async throws(CallFailure) -> Reply<Answer> {
+    _ call: APIRequest<Answer>, as credentials: AppCredentials, along route: EnvironmentSearch
+  ) async throws(APIError) -> APIResponse<Answer> {
     try await send(call, as: credentials, along: route, .interactive)
   }
 
@@ -37,8 +37,8 @@ extension AppStoreClient {
   ///
   /// Every status is an answer; only no answer is a failure.
   public func verifyReceipt(
-    _ receipt: ReceiptRequest, along route: EnvironmentRoute = EnvironmentRoute()
-  ) async throws(CallFailure) -> ReceiptAnswer {
+    _ receipt: ReceiptRequest, along route: EnvironmentSearch = EnvironmentSearch()
+  ) async throws(APIError) -> ReceiptAnswer {
     try await verifyReceipt(receipt, app: "", along: route, .interactive)
   }
 }

@@ -26,7 +26,7 @@ extension AppStoreClient {
   private func observe(
     _ environment: APIEnvironment, _ credentials: AppCredentials, _ transactionID: String
   ) async -> (AccessDiagnosis.Observation, Interval?) {
-    do throws(CallFailure) {
+    do throws(APIError) {
       let reply = try await send(.transactionHistory(of: transactionID), as: credentials, in: environment)
       let skew = reply.serverDate.map { reply.receivedAt - $0 }
       let isEmpty = (reply.answer.signedTransactions ?? []).isEmpty
@@ -37,7 +37,7 @@ extension AppStoreClient {
     }
   }
 
-  private static func observation(_ failure: CallFailure) -> AccessDiagnosis.Observation {
+  private static func observation(_ failure: APIError) -> AccessDiagnosis.Observation {
     switch failure.code {
     case .unauthorized: .unauthorized
     case .rateLimited: .rateLimited

@@ -20,18 +20,18 @@ public final class AppStoreClient: Sendable {
 
   private let http: HTTPClient
   private let hosts: AppStoreHosts
-  private let gate: BudgetGate
+  private let gate: RateLimiter
   let tokens: TokenIssuer
   private let limits: Limits
   private let observe: @Sendable (CallRecord) -> Void
-  package let timing: CallTiming
+  package let timing: CallTimeSource
 
   /// - Parameters:
   ///   - http: its `connectionsPerHost` should exceed the number of bulk calls made at once, so that over HTTP/1.1 an
   ///     interactive call finds a connection.
   ///   - observe: is told of every attempt; it must not block.
   package init(
-    http: HTTPClient, hosts: AppStoreHosts = .apple, gate: BudgetGate, timing: CallTiming,
+    http: HTTPClient, hosts: AppStoreHosts = .apple, gate: RateLimiter, timing: CallTimeSource,
     tokens: TokenIssuer = TokenIssuer(), limits: Limits = Limits(),
     observe: @escaping @Sendable (CallRecord) -> Void = { _ in }
   ) {
@@ -49,15 +49,15 @@ public final class AppStoreClient: Sendable {
 
   /// Makes a call and gives Apple's answer, or why there is none.
   package func send<Answer>(
-    _ call: Call<Answer>, as credentials: AppCredentials, in environment: APIEnvironment,
-    _ priority: BudgetGate.Priority = .interactive, if begin: Beginning? = nil
-  ) async throws(CallFailure) -> Reply<Answer> {
+    _ call: APIRequest<Answer>, as credentials: AppCredentials, in environment: APIEnvironment,
+    _ priority: RateLimiter.Priority = .interactive, if begin: Beginning? = nil
+  ) async throws(APIError) -> APIResponse<Answer> {
     let target = try call.target()
-    let key = BudgetKey(app: credentials.bundleID, endpoint: call.endpoint, environment: environment)
-    return try await repeating(key, priority, if: begin) { () throws(CallFailure) in
+    let key = RateLimitKey(app: credentials.bundleID, endpoint: call.endpoint, environment: environment)
+    return try await repeating(key, priority, if: begin) { () throws(APIError) in
       let request = try self.request(call, target, credentials, environment)
-      do throws(CallFailure) {
-        return try await self.attempt(request, call.endpoint, environment) { reading, response throws(CallFailure) in
+      do throws(APIError) {
+        return try await self.attempt(request, call.endpoint, environment) { reading, response throws(APIError) in
           try reading.reply(to: call, response)
         }
       } catch {
@@ -65,7 +65,7 @@ public final class AppStoreClient: Sendable {
         throw error
       }
     } attempts: { reply, attempts in
-      Reply(
+      APIResponse(
         answer: reply.answer, json: reply.json, body: reply.body, environment: reply.environment,
         serverDate: reply.serverDate, receivedAt: reply.receivedAt, attempts: attempts)
     }
@@ -80,27 +80,27 @@ public final class AppStoreClient: Sendable {
   /// How long so many calls of bulk will take, those in line before them included.
   package func forecast(
     _ calls: Int, of endpoint: Endpoint, app: String, in environment: APIEnvironment
-  ) -> BudgetForecast {
-    gate.forecast(calls: calls, BudgetKey(app: app, endpoint: endpoint, environment: environment))
+  ) -> RateLimitForecast {
+    gate.forecast(calls: calls, RateLimitKey(app: app, endpoint: endpoint, environment: environment))
   }
 
   /// Whether so many further calls of bulk would all go within `interval`, as far as is known now.
   package func isOpen(
     to calls: Int, within interval: Interval, of endpoint: Endpoint, app: String, in environment: APIEnvironment
   ) -> Bool {
-    gate.isOpen(to: calls, within: interval, BudgetKey(app: app, endpoint: endpoint, environment: environment))
+    gate.isOpen(to: calls, within: interval, RateLimitKey(app: app, endpoint: endpoint, environment: environment))
   }
 
   // MARK: Once
 
   private func request<Answer>(
-    _ call: Call<Answer>, _ target: String, _ credentials: AppCredentials, _ environment: APIEnvironment
-  ) throws(CallFailure) -> ClientRequest {
+    _ call: APIRequest<Answer>, _ target: String, _ credentials: AppCredentials, _ environment: APIEnvironment
+  ) throws(APIError) -> ClientRequest {
     let token: String
     do throws(CertificateError) {
       token = try tokens.token(for: credentials, now: timing.clock.now())
     } catch {
-      throw CallFailure(.noToken, call.endpoint, "\(error)")
+      throw APIError(.noToken, call.endpoint, "\(error)")
     }
     var headers = [("Authorization", "Bearer \(token)"), ("Accept", "application/json")]
     let body: [UInt8]
@@ -132,11 +132,11 @@ public final class AppStoreClient: Sendable {
   /// Sends one request and reads the response.
   func attempt<Value: Sendable>(
     _ request: ClientRequest, _ endpoint: Endpoint, _ environment: APIEnvironment,
-    _ read: (AnswerReading, ClientResponse) throws(CallFailure) -> Value
-  ) async throws(CallFailure) -> Value {
+    _ read: (ResponseClassifier, ClientResponse) throws(APIError) -> Value
+  ) async throws(APIError) -> Value {
     let begun = timing.clock.now()
-    func reading() -> AnswerReading {
-      AnswerReading(
+    func reading() -> ResponseClassifier {
+      ResponseClassifier(
         endpoint: endpoint, environment: environment, limits: JSONLimits(bytes: limits.answer, depth: 32),
         now: timing.clock.now())
     }
@@ -156,9 +156,9 @@ public final class AppStoreClient: Sendable {
 
   /// Makes attempts within the budget until one is answered, or the policy gives up.
   func repeating<Value: Sendable>(
-    _ key: BudgetKey, _ priority: BudgetGate.Priority, if begin: Beginning? = nil,
-    _ attempt: () async throws(CallFailure) -> Value, attempts count: (Value, Int) -> Value
-  ) async throws(CallFailure) -> Value {
+    _ key: RateLimitKey, _ priority: RateLimiter.Priority, if begin: Beginning? = nil,
+    _ attempt: () async throws(APIError) -> Value, attempts count: (Value, Int) -> Value
+  ) async throws(APIError) -> Value {
     let policy = policy(priority)
     let begun = timing.clock.now()
     var made = 0
@@ -166,10 +166,10 @@ public final class AppStoreClient: Sendable {
     while true {
       let grant = try await pass(key, priority, until: begun + policy.within, made, mayHaveActed)
       if made == 0, let begin, await !begin() {
-        throw CallFailure(.cancelled, key.endpoint, "taken back when its turn came")
+        throw APIError(.cancelled, key.endpoint, "taken back when its turn came")
       }
       made += 1
-      do throws(CallFailure) {
+      do throws(APIError) {
         let value = try await attempt()
         gate.answered(grant, key)
         return count(value, made)
@@ -195,7 +195,7 @@ public final class AppStoreClient: Sendable {
     }
   }
 
-  private func policy(_ priority: BudgetGate.Priority) -> RetryPolicy {
+  private func policy(_ priority: RateLimiter.Priority) -> RetryPolicy {
     switch priority {
     case .interactive: limits.interactive
     case .begun, .bulk, .claimed, .unverified: limits.bulk
@@ -203,13 +203,13 @@ public final class AppStoreClient: Sendable {
   }
 
   private func pass(
-    _ key: BudgetKey, _ priority: BudgetGate.Priority, until deadline: Milliseconds, _ made: Int,
+    _ key: RateLimitKey, _ priority: RateLimiter.Priority, until deadline: Timestamp, _ made: Int,
     _ mayHaveActed: Bool
-  ) async throws(CallFailure) -> CallBudget.Grant {
+  ) async throws(APIError) -> RateLimiterState.Permit {
     do {
       return try await gate.pass(key, priority, until: deadline)
     } catch {
-      var failure = error as? CallFailure ?? CallFailure(.cancelled, key.endpoint, "cancelled while in line")
+      var failure = error as? APIError ?? APIError(.cancelled, key.endpoint, "cancelled while in line")
       failure.environment = key.environment
       failure.attempts = made
       failure.mayHaveActed = mayHaveActed
@@ -217,7 +217,7 @@ public final class AppStoreClient: Sendable {
     }
   }
 
-  private func settle(_ grant: CallBudget.Grant, _ key: BudgetKey, _ failure: CallFailure) async {
+  private func settle(_ grant: RateLimiterState.Permit, _ key: RateLimitKey, _ failure: APIError) async {
     if failure.code == .rateLimited {
       await gate.refused(grant, key, retryAt: failure.retryAt)
     } else if failure.code == .refused || failure.code == .unauthorized {
@@ -232,7 +232,7 @@ package struct CallRecord: Sendable {
   package let environment: APIEnvironment
   /// Nil when there was no answer.
   package let status: Int?
-  package let failure: CallFailure.Code?
+  package let failure: APIError.Code?
   package let took: Interval?
 
   init(endpoint: Endpoint, environment: APIEnvironment, status: Int, took: Interval) {
@@ -243,7 +243,7 @@ package struct CallRecord: Sendable {
     self.took = took
   }
 
-  init(endpoint: Endpoint, environment: APIEnvironment, failure: CallFailure.Code) {
+  init(endpoint: Endpoint, environment: APIEnvironment, failure: APIError.Code) {
     self.endpoint = endpoint
     self.environment = environment
     status = nil
@@ -252,10 +252,10 @@ package struct CallRecord: Sendable {
   }
 }
 
-extension CallFailure {
+extension APIError {
   /// The same, ended because nobody waits any more.
   var cancelled: Self {
-    var failure = CallFailure(.cancelled, endpoint, "cancelled while waiting to ask again")
+    var failure = APIError(.cancelled, endpoint, "cancelled while waiting to ask again")
     failure.environment = environment
     failure.attempts = attempts
     failure.mayHaveActed = mayHaveActed

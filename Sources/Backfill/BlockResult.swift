@@ -18,7 +18,7 @@ struct BlockResult: Sendable {
   var rejectHeading: [UInt8]?
   /// Cells in `rejects` that a spreadsheet would run.
   var formulas = 0
-  var doubtful: [DoubtfulLines] = []
+  var doubtful: [AmbiguousLines] = []
   /// The first row with more or fewer fields than the header.
-  var misfit: MisfitRow?
+  var misfit: FieldCountMismatch?
 }

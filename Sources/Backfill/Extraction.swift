@@ -56,9 +56,9 @@ package struct Extraction: Sendable {
   /// An error of the input or of an output ends it; `progress` then says how far it came.
   @concurrent package func run(
     _ input: InputReader, to sinks: Sinks, progress: ExtractionProgress
-  ) async throws -> Accounts {
+  ) async throws -> RowCounts {
     let known = KnownReceipts()
-    let work = BlockWork(reader: reader, settings: settings, known: known)
+    let work = BlockProcessor(reader: reader, settings: settings, known: known)
     let writer = OrderedWriter(known: known, sinks: sinks, settings: settings, progress: progress)
     return try await withThrowingTaskGroup(of: (Int, BlockResult).self) { group in
       var given = 0

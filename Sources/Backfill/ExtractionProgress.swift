@@ -4,7 +4,7 @@ package import Time
 /// How far a run is, for whoever looks while it goes on.
 package final class ExtractionProgress: Sendable {
   package struct Figures: Sendable {
-    package var accounts = Accounts()
+    package var accounts = RowCounts()
     /// Of the input as it lies there, compressed or not.
     package var bytesRead: Int64 = 0
     /// Nil for a pipe.
@@ -15,11 +15,11 @@ package final class ExtractionProgress: Sendable {
     package var format: String?
     package var isCompressed = false
     /// Lines that are rejected because a quote is missing or extra: the first 100 spans, in order.
-    package var doubtful: [DoubtfulLines] = []
+    package var doubtful: [AmbiguousLines] = []
     /// The number of all such spans.
     package var doubtfulCount = 0
     /// The first row of a table that has more or fewer fields than the header.
-    package var firstMisfit: MisfitRow?
+    package var firstMisfit: FieldCountMismatch?
     /// Cells of rejected rows that a spreadsheet would run.
     package var formulas = 0
 
@@ -36,13 +36,13 @@ package final class ExtractionProgress: Sendable {
   func note(bytesRead count: Int) { state.withLock { $0.bytesRead += Int64(count) } }
   func noteEnd() { state.withLock { $0.isReadToEnd = true } }
   func note(formulas count: Int) { state.withLock { $0.formulas += count } }
-  func note(accounts: Accounts) { state.withLock { $0.accounts = accounts } }
+  func note(accounts: RowCounts) { state.withLock { $0.accounts = accounts } }
 
   /// How many spans are kept.
   private static let longest = 100
 
   /// Adjacent lines are one span.
-  func note(doubtful lines: [DoubtfulLines], misfit: MisfitRow?) {
+  func note(doubtful lines: [AmbiguousLines], misfit: FieldCountMismatch?) {
     if lines.isEmpty, misfit == nil { return }
     state.withLock { state in
       if state.firstMisfit == nil { state.firstMisfit = misfit }
@@ -50,7 +50,7 @@ package final class ExtractionProgress: Sendable {
         if let last = state.doubtful.last, state.doubtful.count == state.doubtfulCount, last.file == next.file,
           last.last + 1 == next.first
         {
-          state.doubtful[state.doubtful.count - 1] = DoubtfulLines(file: last.file, first: last.first, last: next.last)
+          state.doubtful[state.doubtful.count - 1] = AmbiguousLines(file: last.file, first: last.first, last: next.last)
         } else {
           state.doubtfulCount += 1
           if state.doubtful.count < Self.longest { state.doubtful.append(next) }

@@ -27,8 +27,8 @@ package actor InputReader {
     _ path: String, rowLimit: Int = 4 << 20, progress: ExtractionProgress,
     isStopped: @escaping @Sendable () -> Bool = { false }
   ) throws(FileError) {
-    let isFolder = path != "-" && FileFacts(path)?.isDirectory == true
-    let paths = isFolder ? try FolderFiles.paths(below: path) : [path]
+    let isFolder = path != "-" && FileMetadata(path)?.isDirectory == true
+    let paths = isFolder ? try DirectoryListing.paths(below: path) : [path]
     self.isFolder = isFolder
     limits = RowLimits(row: rowLimit)
     named = NamedColumns()
@@ -37,7 +37,7 @@ package actor InputReader {
     self.isStopped = isStopped
     waiting = paths[...]
     if isFolder {
-      progress.expect(bytes: paths.reduce(0) { $0 + (FileFacts($1)?.size ?? 0) })
+      progress.expect(bytes: paths.reduce(0) { $0 + (FileMetadata($1)?.size ?? 0) })
     } else {
       // Opened now, so that what cannot be read is said before anything is written.
       let input = OpenInput(try InputFile(path), RowReader(limits: limits))
@@ -64,7 +64,7 @@ package actor InputReader {
     self.progress = progress
     self.isStopped = isStopped
     waiting = files[...]
-    progress.expect(bytes: files.reduce(0) { $0 + (FileFacts($1)?.size ?? 0) })
+    progress.expect(bytes: files.reduce(0) { $0 + (FileMetadata($1)?.size ?? 0) })
   }
 
   /// Whether `next` failed because of what is in a file, so that its rest cannot be read by any other attempt.

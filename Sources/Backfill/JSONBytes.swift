@@ -18,7 +18,7 @@ extension [UInt8] {
     }
   }
 
-  mutating func append(json date: Milliseconds?) { append(json: date?.sinceEpoch) }
+  mutating func append(json date: Timestamp?) { append(json: date?.sinceEpoch) }
 
   mutating func append(json number: Int64?) {
     guard let number else { return append("null") }

@@ -13,7 +13,7 @@ actor OrderedWriter {
   private let separatesRejects: Bool
   private let progress: ExtractionProgress
   private var waiting: [Int: BlockResult] = [:]
-  private var accounts = Accounts()
+  private var accounts = RowCounts()
   private var hasHeading = false
   private var hasRejects = false
   /// The file of the last rejects.
@@ -40,7 +40,7 @@ actor OrderedWriter {
     }
   }
 
-  func finish() throws -> Accounts {
+  func finish() throws -> RowCounts {
     try writeHeading()
     return accounts
   }

@@ -16,7 +16,7 @@ struct ReceiptRendering {
   var kind: String { app == nil ? "transaction" : "app" }
   var environment: String? { receipt.environment?.rawValue }
   var receiptType: String? { app?.receiptType }
-  var createdAt: Milliseconds? { app?.createdAt }
+  var createdAt: Timestamp? { app?.createdAt }
   static let notVerified = "notVerified"
 
   /// The members, from `kind` on, with the closing brace.
@@ -100,7 +100,7 @@ struct ReceiptRendering {
   }
 
   private func appendDates(
-    _ purchase: Milliseconds?, _ original: Milliseconds?, _ expires: Milliseconds?, _ cancellation: Milliseconds?,
+    _ purchase: Timestamp?, _ original: Timestamp?, _ expires: Timestamp?, _ cancellation: Timestamp?,
     to output: inout [UInt8]
   ) {
     output.append(#","purchaseDate":"#)

@@ -10,15 +10,15 @@ package struct AccessImpact: Hashable, Sendable {
     package let originalTransactionID: String
     package let productID: String
     /// Until when Apple's answer gives access; nil: it gives none, the largest date: for ever.
-    package let theirs: Milliseconds?
-    package let ours: Milliseconds?
+    package let theirs: Timestamp?
+    package let ours: Timestamp?
     /// Whether access, or how much of it was bought, would differ at this moment.
     package let isNow: Bool
     /// In thousandths of the currency; nil where the price is not known.
     package let price: Price?
 
     /// Whether the customer would have less than with Apple's answer.
-    package var isLoss: Bool { ours ?? Milliseconds(.min) < theirs ?? Milliseconds(.min) }
+    package var isLoss: Bool { ours ?? Timestamp(.min) < theirs ?? Timestamp(.min) }
   }
 
   package struct Price: Hashable, Sendable {
@@ -29,17 +29,17 @@ package struct AccessImpact: Hashable, Sendable {
 
   package let parts: [Part]
   /// When the answers were read.
-  package let date: Milliseconds
+  package let date: Timestamp
 
   /// Nil when a client would do the same with either answer.
-  package init?(theirs: JSONObject, ours: JSONObject, facts: CustomerFacts, at now: Milliseconds) {
-    let (left, right) = (NaiveReading(theirs).held, NaiveReading(ours).held)
+  package init?(theirs: JSONObject, ours: JSONObject, facts: CustomerFacts, at now: Timestamp) {
+    let (left, right) = (ClientAccess(theirs).held, ClientAccess(ours).held)
     let prices = Self.prices(of: facts)
     let now = now.cutToSecond
     var parts: [Part] = []
     for grant in Set(left.keys).union(right.keys) {
       // What is over gives no access, whenever it ended.
-      func running(_ holding: NaiveReading.Holding?) -> NaiveReading.Holding? {
+      func running(_ holding: ClientAccess.Holding?) -> ClientAccess.Holding? {
         holding.flatMap { $0.until > now ? $0 : nil }
       }
       let (a, b) = (running(left[grant]), running(right[grant]))
@@ -49,7 +49,7 @@ package struct AccessImpact: Hashable, Sendable {
           originalTransactionID: grant.originalTransactionID, productID: grant.productID, theirs: a?.until,
           ours: b?.until, isNow: a == nil || b == nil || a?.quantity != b?.quantity, price: prices[grant]))
     }
-    if parts.isEmpty, let one = NaiveReading.first(of: theirs), let other = NaiveReading.first(of: ours) {
+    if parts.isEmpty, let one = ClientAccess.first(of: theirs), let other = ClientAccess.first(of: ours) {
       // The same rows in another order.
       let (a, b) = (one.until > now ? one.until : nil, other.until > now ? other.until : nil)
       if a != b {
@@ -66,15 +66,15 @@ package struct AccessImpact: Hashable, Sendable {
   }
 
   /// What the newest purchase of each product cost.
-  private static func prices(of facts: CustomerFacts) -> [NaiveReading.Grant: Price] {
-    var newest: [NaiveReading.Grant: (at: Milliseconds, price: Price)] = [:]
+  private static func prices(of facts: CustomerFacts) -> [ClientAccess.Grant: Price] {
+    var newest: [ClientAccess.Grant: (at: Timestamp, price: Price)] = [:]
     for transaction in facts.transactions.map(\.facts) {
       guard let original = transaction.text(.originalTransactionId), let product = transaction.text(.productId),
         let price = transaction.integer(.price), let currency = transaction.text(.currency)
       else { continue }
-      let grant = NaiveReading.Grant(originalTransactionID: original, productID: product)
-      let date = transaction.date(.purchaseDate) ?? Milliseconds(.min)
-      if date >= newest[grant]?.at ?? Milliseconds(.min) {
+      let grant = ClientAccess.Grant(originalTransactionID: original, productID: product)
+      let date = transaction.date(.purchaseDate) ?? Timestamp(.min)
+      if date >= newest[grant]?.at ?? Timestamp(.min) {
         newest[grant] = (date, Price(currency: currency, milliunits: price))
       }
     }
@@ -105,14 +105,14 @@ package struct AccessImpact: Hashable, Sendable {
     ]
   }
 
-  private static func date(_ date: Milliseconds?) -> JSONValue {
+  private static func date(_ date: Timestamp?) -> JSONValue {
     guard let date else { return .null }
-    return date == Milliseconds(.max) ? "forever" : .integer(date.sinceEpoch)
+    return date == Timestamp(.max) ? "forever" : .integer(date.sinceEpoch)
   }
 
   private func seconds(_ part: Part) -> JSONValue {
     let (a, b) = (part.theirs ?? date, part.ours ?? date)
-    guard a != Milliseconds(.max), b != Milliseconds(.max) else { return .null }
+    guard a != Timestamp(.max), b != Timestamp(.max) else { return .null }
     return .integer(abs((a - b).milliseconds) / 1_000)
   }
 }

@@ -4,7 +4,7 @@ import Mappings
 
 /// A field, or a whole row, that two answers do not have alike.
 package struct FieldDifference: Hashable, Sendable {
-  /// As `AnswerLeaves` calls it: rows by what identifies them.
+  /// As `FlattenedResponse` calls it: rows by what identifies them.
   package let key: String
   /// For people: in Apple's answer, else in ours.
   package let path: String
@@ -19,7 +19,7 @@ package struct FieldDifference: Hashable, Sendable {
   package static func all(theirs: JSONObject, ours: JSONObject) -> [FieldDifference] {
     // Most answers are alike, in the order of their members too.
     guard compared(theirs) != compared(ours) else { return [] }
-    let (left, right) = (AnswerLeaves(theirs, naming: .original), AnswerLeaves(ours, naming: .original))
+    let (left, right) = (FlattenedResponse(theirs, naming: .original), FlattenedResponse(ours, naming: .original))
     let own = Dictionary(right.leaves.map { ($0.key, $0.value) }) { first, _ in first }
     var (leftRows, rightRows) = (Rows(left), Rows(right))
     var found: [FieldDifference] = []
@@ -61,7 +61,7 @@ package struct FieldDifference: Hashable, Sendable {
     }
   }
 
-  private static func order(_ left: AnswerLeaves, _ right: AnswerLeaves) -> [FieldDifference] {
+  private static func order(_ left: FlattenedResponse, _ right: FlattenedResponse) -> [FieldDifference] {
     let both = Set(left.latest).intersection(right.latest)
     let (theirs, ours) = (left.latest.filter(both.contains), right.latest.filter(both.contains))
     guard theirs != ours else { return [] }
@@ -80,7 +80,7 @@ package struct FieldDifference: Hashable, Sendable {
   /// The rows of an answer, by their keys.
   private struct Rows {
     let keys: Set<String>
-    private let leaves: AnswerLeaves
+    private let leaves: FlattenedResponse
     /// Gathered where a row is missing in the other answer alone.
     lazy var values: [String: JSONValue] = {
       var members: [String: [(String, JSONValue)]] = [:]
@@ -92,7 +92,7 @@ package struct FieldDifference: Hashable, Sendable {
       return members.mapValues { .object(JSONObject($0)) }
     }()
 
-    init(_ leaves: AnswerLeaves) {
+    init(_ leaves: FlattenedResponse) {
       self.leaves = leaves
       keys = Set(leaves.leaves.compactMap { FieldDifference.row(of: $0.key) })
     }
@@ -127,7 +127,7 @@ package struct FieldDifference: Hashable, Sendable {
     return name
   }
 
-  var place: DifferenceTable.Place {
+  var place: DifferenceTable.Section {
     if key.hasPrefix("latest_receipt_info[") || key == Self.orderKey { return .latest }
     if key.hasPrefix("pending_renewal_info") { return .pending }
     if key.hasPrefix("receipt.in_app") { return .inApp }

@@ -21,7 +21,7 @@ package struct ConsumptionReport: Sendable {
     ///
     /// A refusal after an attempt that Apple may have acted on tells nothing about that attempt: only the next report's
     /// answer will.
-    package init(_ failure: CallFailure) {
+    package init(_ failure: APIError) {
       let text = "\(failure); \(failure.nextStep)"
       let isFinal = failure.code == .refused && failure.repetition == .never && !failure.mayHaveActed
       self = isFinal ? .refused(text) : .later(text)
@@ -38,21 +38,21 @@ package struct ConsumptionReport: Sendable {
     self.keys = keys
   }
 
-  package func tell(_ answer: JSONObject, about request: ConsumptionCase) async -> Outcome {
+  package func tell(_ answer: JSONObject, about request: ConsumptionRequestRecord) async -> Outcome {
     guard let transactionID = request.transactionID else { return .refused("it is not known which purchase is meant") }
     guard let environment = APIEnvironment(request.scope.environment) else {
       return .refused("Apple's servers know nothing of \(request.scope.environment.rawValue)")
     }
-    let askable: (askable: [AskableApp], unusable: [CredentialTable.Unopened])
+    let askable: (askable: [AppWithAPIKey], unusable: [CredentialTable.Unopened])
     do throws(DatabaseError) {
       askable = try await pool.read { [keys] session throws(DatabaseError) in
-        try AskableApp.all(with: keys, in: session)
+        try AppWithAPIKey.all(with: keys, in: session)
       }
     } catch { return .later("the app's key cannot be read: \(error)") }
     guard let app = askable.askable.first(where: { $0.app.id == request.scope.app }) else {
       return .later("the app has no usable API key: `switchyard app add --key-file …`")
     }
-    do throws(CallFailure) {
+    do throws(APIError) {
       _ = try await client.send(
         .consumption(ConsumptionRequest(answer), of: transactionID), as: app.credentials, in: environment)
       return .taken

@@ -1,7 +1,7 @@
 /// Why the database did not do what was asked: a code to act on, a detail to read.
 ///
 /// Two errors are equal when their codes are. The detail never holds a password or a value of a statement: what the
-/// server quotes from a statement is cut out (`ServerMessage`).
+/// server quotes from a statement is cut out (`RedactedServerMessage`).
 package struct DatabaseError: Error, Equatable, Sendable, CustomStringConvertible {
   package enum Code: Hashable, Sendable {
     /// The connection broke, or the server ended it, before or after it did what was asked.

@@ -32,15 +32,15 @@ package final class Pool: Sendable {
 
   package let settings: Settings
   private let configuration: DatabaseConfiguration
-  private let pacing: Pacing
-  private let slots: Mutex<PoolSlots>
+  private let pacing: TimeSource
+  private let slots: Mutex<PoolState>
   private let retries = Atomic<Int>(0)
 
-  package init(_ configuration: DatabaseConfiguration, settings: Settings = Settings(), pacing: Pacing = .system) {
+  package init(_ configuration: DatabaseConfiguration, settings: Settings = Settings(), pacing: TimeSource = .system) {
     self.configuration = configuration
     self.settings = settings
     self.pacing = pacing
-    slots = Mutex(PoolSlots(size: max(1, settings.size), waiterLimit: settings.waiterLimit))
+    slots = Mutex(PoolState(size: max(1, settings.size), waiterLimit: settings.waiterLimit))
   }
 
   package var figures: Figures {
@@ -216,7 +216,7 @@ extension Pool {
   }
 
   /// Carries out what a freed place means to somebody else.
-  private func free(_ change: (inout PoolSlots) -> PoolSlots.Action) {
+  private func free(_ change: (inout PoolState) -> PoolState.Action) {
     switch slots.withLock({ change(&$0) }) {
     case .none: return
     case .hand(let turn, let waiter): waiter.resume(returning: .success(turn))
@@ -225,22 +225,22 @@ extension Pool {
   }
 
   /// Waits for its turn: a connection or the permission to open one.
-  private func turn(isUrgent: Bool) async throws(DatabaseError) -> PoolSlots.Turn {
-    let ticket: PoolSlots.Ticket
+  private func turn(isUrgent: Bool) async throws(DatabaseError) -> PoolState.Turn {
+    let ticket: PoolState.Ticket
     switch slots.withLock({ $0.ask(isUrgent: isUrgent) }) {
     case .turn(let turn): return turn
     case .refused(let error): throw error
     case .wait(let number): ticket = number
     }
     // The time limit is a task beside the wait; whichever comes first takes the waiter out of the queue.
-    let outcome = await withTaskGroup(of: PoolSlots.Answer?.self) { group in
+    let outcome = await withTaskGroup(of: PoolState.Answer?.self) { group in
       group.addTask { await self.wait(ticket) }
       group.addTask {
         do { try await self.pacing.sleep(self.settings.waitLimit) } catch { return nil }
         self.giveUp(ticket, DatabaseError(.timedOut, "no connection became free in time"), isTimeout: true)
         return nil
       }
-      var answer: PoolSlots.Answer?
+      var answer: PoolState.Answer?
       for await part in group {
         guard let part else { continue }
         answer = part
@@ -252,7 +252,7 @@ extension Pool {
     return try outcome.get()
   }
 
-  private func wait(_ ticket: PoolSlots.Ticket) async -> PoolSlots.Answer {
+  private func wait(_ ticket: PoolState.Ticket) async -> PoolState.Answer {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let answer = slots.withLock { $0.wait(ticket, continuation) }
@@ -263,7 +263,7 @@ extension Pool {
     }
   }
 
-  private func giveUp(_ ticket: PoolSlots.Ticket, _ error: DatabaseError, isTimeout: Bool) {
+  private func giveUp(_ ticket: PoolState.Ticket, _ error: DatabaseError, isTimeout: Bool) {
     let waiter = slots.withLock { $0.giveUp(ticket, error, isTimeout: isTimeout) }
     waiter?.resume(returning: .failure(error))
   }

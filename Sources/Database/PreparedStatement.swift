@@ -2,14 +2,14 @@ import CMariaDB
 
 /// The one owner of a `MYSQL_STMT`: prepared in its initialiser, closed with its last reference.
 @safe final class PreparedStatement {
-  private let link: Link
+  private let link: MySQLHandle
   private let statement: UnsafeMutablePointer<MYSQL_STMT>
   private let parameterCount: Int
   private let hasResult: Bool
   private let columnLimit: Int
   private var result: ResultBuffers?
 
-  init(_ text: String, on link: Link, columnLimit: Int) throws(DatabaseError) {
+  init(_ text: String, on link: MySQLHandle, columnLimit: Int) throws(DatabaseError) {
     guard let statement = unsafe mysql_stmt_init(link.mysql) else { throw link.lastError }
     let status = unsafe mysql_stmt_prepare(statement, text, UInt(text.utf8.count))
     guard status == 0 else {
@@ -115,7 +115,7 @@ import CMariaDB
   /// What the statement says, else what the connection says.
   ///
   /// An error that arrives among the rows (a deadlock, say) Connector/C notes on the connection alone.
-  private static func error(of statement: UnsafeMutablePointer<MYSQL_STMT>, on link: Link) -> DatabaseError {
+  private static func error(of statement: UnsafeMutablePointer<MYSQL_STMT>, on link: MySQLHandle) -> DatabaseError {
     guard unsafe mysql_stmt_errno(statement) != 0 else { return link.lastError }
     return unsafe DatabaseError(
       number: Int(mysql_stmt_errno(statement)), message: String(cString: mysql_stmt_error(statement)))

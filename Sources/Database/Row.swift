@@ -73,12 +73,12 @@ package struct Row: Sendable, Equatable {
   /// False for 0, true for any other integer.
   package func bool(_ column: Column) throws(DatabaseError) -> Bool { try int64(column) != 0 }
 
-  package func milliseconds(_ column: Column) throws(DatabaseError) -> Milliseconds {
-    Milliseconds(try int64(column))
+  package func milliseconds(_ column: Column) throws(DatabaseError) -> Timestamp {
+    Timestamp(try int64(column))
   }
 
-  package func optionalMilliseconds(_ column: Column) throws(DatabaseError) -> Milliseconds? {
-    try optionalInt64(column).map { Milliseconds($0) }
+  package func optionalMilliseconds(_ column: Column) throws(DatabaseError) -> Timestamp? {
+    try optionalInt64(column).map { Timestamp($0) }
   }
 
   package func bytes(_ column: Column) throws(DatabaseError) -> [UInt8] {

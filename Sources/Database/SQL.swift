@@ -75,7 +75,7 @@ extension SQL: ExpressibleByStringInterpolation {
     }
 
     /// An operator's condition, between brackets.
-    package mutating func appendInterpolation(condition: OperatorCondition) { text += "(\(condition.text))" }
+    package mutating func appendInterpolation(condition: WhereClause) { text += "(\(condition.text))" }
 
     /// A number where the grammar wants a literal and takes no argument.
     package mutating func appendInterpolation(digits number: Int64) { text += String(number) }

@@ -42,7 +42,7 @@ extension [UInt8]: SQLConvertible {
   package var sqlValue: SQLValue { .bytes(self) }
 }
 
-extension Milliseconds: SQLConvertible {
+extension Timestamp: SQLConvertible {
   package var sqlValue: SQLValue { .integer(sinceEpoch) }
 }
 

@@ -26,10 +26,10 @@ package final class Session {
   /// The server's max_allowed_packet.
   private(set) var packetLimit = 1 << 20
 
-  private let link: Link
-  private let statements: StatementCache
+  private let link: MySQLHandle
+  private let statements: PreparedStatementCache
   /// Apart, so that neither the many texts of inserts nor those of everything else close the others.
-  private let inserts: StatementCache
+  private let inserts: PreparedStatementCache
   private var isBusy = false
   private var isInTransaction = false
   /// Seconds that the server waits for a lock of this session's.
@@ -44,9 +44,9 @@ package final class Session {
 
   package init(_ configuration: DatabaseConfiguration) throws(DatabaseError) {
     self.configuration = configuration
-    link = try Link(connectingTo: configuration)
-    statements = StatementCache(capacity: configuration.statementCacheSize)
-    inserts = StatementCache(capacity: configuration.insertCacheSize)
+    link = try MySQLHandle(connectingTo: configuration)
+    statements = PreparedStatementCache(capacity: configuration.statementCacheSize)
+    inserts = PreparedStatementCache(capacity: configuration.insertCacheSize)
     try initialize()
   }
 
@@ -130,7 +130,7 @@ package final class Session {
 
   /// Runs the body with the statement of that text: from the cache, or prepared; once more if the server asks for it.
   private func withStatement<R>(
-    _ text: String, in statements: StatementCache, _ body: (PreparedStatement) throws(DatabaseError) -> R
+    _ text: String, in statements: PreparedStatementCache, _ body: (PreparedStatement) throws(DatabaseError) -> R
   ) throws(DatabaseError) -> R {
     try exclusively { () throws(DatabaseError) in
       do throws(DatabaseError) {
@@ -159,7 +159,7 @@ package final class Session {
   }
 
   private func prepare(
-    _ text: String, for statements: StatementCache
+    _ text: String, for statements: PreparedStatementCache
   ) throws(DatabaseError) -> PreparedStatement {
     let statement = try PreparedStatement(text, on: link, columnLimit: configuration.columnLimit)
     statements.insert(statement, for: text)

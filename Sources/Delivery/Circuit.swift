@@ -7,7 +7,7 @@ package import Time
 /// each process.
 package struct Circuit: Hashable, Sendable {
   private var failures = 0
-  private var probeAt = Milliseconds(.min)
+  private var probeAt = Timestamp(.min)
 
   /// Failures without a success between them after which a destination counts as down.
   static let threshold = 5
@@ -18,7 +18,7 @@ package struct Circuit: Hashable, Sendable {
   package var isOpen: Bool { failures >= Self.threshold }
 
   /// How many may be sent now, of `free` that could be, with `busy` on their way.
-  package func allowance(free: Int, busy: Int, at now: Milliseconds) -> Int {
+  package func allowance(free: Int, busy: Int, at now: Timestamp) -> Int {
     guard isOpen else { return free }
     return busy == 0 && now >= probeAt ? min(1, free) : 0
   }
@@ -26,7 +26,7 @@ package struct Circuit: Hashable, Sendable {
   package mutating func noteSuccess() { self = Circuit() }
 
   /// - Parameter random: a number of milliseconds from 0 up to and including the given one.
-  package mutating func noteFailure(at now: Milliseconds, random: (Int64) -> Int64) {
+  package mutating func noteFailure(at now: Timestamp, random: (Int64) -> Int64) {
     failures += 1
     guard isOpen else { return }
     let ceiling = Self.pauses.ceiling(after: failures - Self.threshold + 1).milliseconds

@@ -26,7 +26,7 @@ package final class Delivery: Service {
 
   /// Sends a request; its status, or why there is none.
   package typealias Post = @Sendable (ClientRequest) async -> Attempt
-  private let means: DestinationLine.Means
+  private let means: DestinationLine.Dependencies
   private let lines = Mutex<[Destination.ID: DestinationLine]>([:])
 
   /// How often it is looked what is due; a commit of this process does not wait for it.
@@ -41,9 +41,9 @@ package final class Delivery: Service {
 
   package init(
     pool: Pool, bodies: BodyVault, settings: Settings = Settings(), post: @escaping Post,
-    metrics: MetricsRegistry, clock: WallClock, pacing: Pacing = .system, logger: Logger
+    metrics: MetricsRegistry, clock: WallClock, pacing: TimeSource = .system, logger: Logger
   ) {
-    means = DestinationLine.Means(
+    means = DestinationLine.Dependencies(
       pool: pool, bodies: bodies, settings: settings, post: post, metrics: DeliveryMetrics(metrics), clock: clock,
       pacing: pacing, logger: logger, turnstile: Turnstile(Self.linesAtDatabase))
   }
@@ -161,7 +161,7 @@ package final class Delivery: Service {
         means.logger.warning(
           "messages were blocked without a reason; they go on",
           metadata: ["count": "\(step.freed)", "destination": "\(destination.name)", "host": "\(destination.host)"])
-        line.wake(Set(ProofClass.allCases), isNew: false, needsSorting: true)
+        line.wake(Set(TrustLevel.allCases), isNew: false, needsSorting: true)
       }
       return step.next
     } catch {

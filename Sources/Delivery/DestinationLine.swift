@@ -13,20 +13,20 @@ import Time
 /// leases the next rows in one transaction, while attempts go on. What decides is `LineState`.
 final class DestinationLine: Sendable {
   /// What every line needs.
-  struct Means: Sendable {
+  struct Dependencies: Sendable {
     let pool: Pool
     let bodies: BodyVault
     let settings: Delivery.Settings
     let post: Delivery.Post
     let metrics: DeliveryMetrics
     let clock: WallClock
-    let pacing: Pacing
+    let pacing: TimeSource
     let logger: Logger
     /// For what the lines do at the database.
     let turnstile: Turnstile
   }
 
-  let means: Means
+  let means: Dependencies
   private let current: Mutex<Destination>
   let state: Mutex<LineState>
   let (signals, signal) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
@@ -36,7 +36,7 @@ final class DestinationLine: Sendable {
   private static let gathering = Interval.milliseconds(20)
   private static let pauseAfterFailure = Interval.milliseconds(250)
 
-  init(_ destination: Destination, _ means: Means) {
+  init(_ destination: Destination, _ means: Dependencies) {
     self.means = means
     current = Mutex(destination)
     state = Mutex(LineState(mostBytes: means.settings.bodyBytes))
@@ -51,7 +51,7 @@ final class DestinationLine: Sendable {
   }
 
   /// Something may be due; `isNew` when it has just been put into the outbox.
-  func wake(_ classes: Set<ProofClass>, isNew: Bool, needsSorting: Bool = false) {
+  func wake(_ classes: Set<TrustLevel>, isNew: Bool, needsSorting: Bool = false) {
     state.withLock { $0.wake(classes, isNew: isNew, needsSorting: needsSorting) }
     signal.yield()
   }
@@ -75,7 +75,7 @@ final class DestinationLine: Sendable {
       }
       group.cancelAll()
     }
-    state.withLock { $0.giveBack(ProofClass.allCases) }
+    state.withLock { $0.giveBack(TrustLevel.allCases) }
     // Out of the reach of cancellation: what the destination has taken is not to be sent again for want of a note.
     try? await withCancellationShield { await self.settle() }
   }
@@ -87,7 +87,7 @@ final class DestinationLine: Sendable {
       await make(step)
       guard case .turn = step else { continue }
       let works = state.withLock { $0.start() }
-      state.withLock { $0.giveBack(ProofClass.allCases) }
+      state.withLock { $0.giveBack(TrustLevel.allCases) }
       await withDiscardingTaskGroup { group in
         for work in works { group.addTask { await self.attempt(work) } }
       }

@@ -31,16 +31,16 @@ struct LineState {
     /// Whether something may be due that was not looked for yet.
     var mayBeDue = false
     /// How far the search has come: what was due earlier is gone, but for what others made ready.
-    var reached: Milliseconds?
+    var reached: Timestamp?
     /// How many messages the destination took.
     var taken = 0
     /// Of messages that the destination refused: how often after it took others, and how many it had taken then.
     var refusals: [Int64: (count: Int, taken: Int)] = [:]
     /// From then on it is looked for everything again, however long it is due.
-    var looksWhollyAt = Milliseconds(.min)
+    var looksWhollyAt = Timestamp(.min)
 
     /// How many rows are wanted: those that fit the slots, and as many ahead as ended during two turns like the last.
-    func wanted(at now: Milliseconds) -> Int {
+    func wanted(at now: Timestamp) -> Int {
       let held = underWay + queue.count
       let ahead = min(2 * ended, LineState.mostAhead)
       return circuit.allowance(free: max(0, slots.limit + ahead - held), busy: held, at: now)
@@ -59,13 +59,13 @@ struct LineState {
   /// How often it is looked for everything that is due while there is much to do.
   private static let wholePause = Interval.seconds(1)
 
-  private(set) var lanes: [ProofClass: Lane] = [:]
+  private(set) var lanes: [TrustLevel: Lane] = [:]
   private var settlements: [Settlement] = []
   private var needsSorting = false
   /// While it is not, nothing is leased.
   private var isEnabled = true
   /// Nothing is asked of a database that has just failed.
-  private var pausedUntil = Milliseconds(.min)
+  private var pausedUntil = Timestamp(.min)
   /// Of bodies that a lane holds.
   private let mostBytes: Int
 
@@ -82,11 +82,11 @@ struct LineState {
   /// Something of these classes may be due.
   ///
   /// - Parameter isNew: whether it has just been put into the outbox; else it may be due for long.
-  mutating func wake(_ classes: Set<ProofClass>, isNew: Bool, needsSorting: Bool) {
+  mutating func wake(_ classes: Set<TrustLevel>, isNew: Bool, needsSorting: Bool) {
     for proof in classes {
       var lane = lanes[proof] ?? Lane()
       lane.mayBeDue = true
-      if !isNew, lane.underWay == 0, lane.queue.isEmpty { lane.looksWhollyAt = Milliseconds(.min) }
+      if !isNew, lane.underWay == 0, lane.queue.isEmpty { lane.looksWhollyAt = Timestamp(.min) }
       lanes[proof] = lane
     }
     if needsSorting { self.needsSorting = true }
@@ -94,7 +94,7 @@ struct LineState {
 
   mutating func enable(_ isEnabled: Bool) {
     self.isEnabled = isEnabled
-    if !isEnabled { giveBack(ProofClass.allCases) }
+    if !isEnabled { giveBack(TrustLevel.allCases) }
   }
 
   /// What a turn has leased, once it is committed and the bodies are read.
@@ -111,8 +111,7 @@ struct LineState {
   }
 
   /// What a turn told that took so long.
-  mutating func note(_ outcome: OutboxTurn.Outcome, of turn: OutboxTurn, took milliseconds: Int64, at now: Milliseconds)
-  {
+  mutating func note(_ outcome: OutboxTurn.Outcome, of turn: OutboxTurn, took milliseconds: Int64, at now: Timestamp) {
     for proof in outcome.unfinished { lanes[proof, default: Lane()].mayBeDue = true }
     if outcome.needsSorting { needsSorting = true }
     for proof in turn.wanted.keys where turn.since[proof] == nil {
@@ -128,9 +127,9 @@ struct LineState {
   /// A sorting step was made.
   mutating func noteSorted(mayBeMore: Bool) {
     needsSorting = mayBeMore
-    for proof in ProofClass.allCases {
+    for proof in TrustLevel.allCases {
       lanes[proof, default: Lane()].mayBeDue = true
-      lanes[proof]?.looksWhollyAt = Milliseconds(.min)
+      lanes[proof]?.looksWhollyAt = Timestamp(.min)
     }
   }
 
@@ -140,14 +139,14 @@ struct LineState {
   /// message is noted whoever holds its lease.
   ///
   /// - Returns: How many are lost.
-  mutating func putBack(_ unwritten: [Settlement], until: Milliseconds, at now: Milliseconds) -> Int {
+  mutating func putBack(_ unwritten: [Settlement], until: Timestamp, at now: Timestamp) -> Int {
     pausedUntil = max(pausedUntil, until)
     let kept = unwritten.filter { $0.outcome == .delivered || $0.delivery.leasedUntil > now }
     settlements = kept + settlements
     return unwritten.count - kept.count
   }
 
-  mutating func pause(until: Milliseconds) { pausedUntil = max(pausedUntil, until) }
+  mutating func pause(until: Timestamp) { pausedUntil = max(pausedUntil, until) }
 
   /// The most messages of a lane whose refusals are counted.
   private static let mostRefused = 10_000
@@ -177,7 +176,7 @@ struct LineState {
 
   /// An attempt has ended, and this is to be noted of it.
   mutating func note(
-    _ attempt: Attempt, of work: Work, _ outcome: Settlement.Outcome, within milliseconds: Int64, at now: Milliseconds,
+    _ attempt: Attempt, of work: Work, _ outcome: Settlement.Outcome, within milliseconds: Int64, at now: Timestamp,
     random: (Int64) -> Int64
   ) -> Change? {
     settlements.append(Settlement(work.delivery, outcome))
@@ -208,12 +207,12 @@ struct LineState {
   // MARK: What to do next
 
   /// The next step, if there is one to make now; what it is to settle is the caller's from here on.
-  mutating func next(at now: Milliseconds) -> Step? {
+  mutating func next(at now: Timestamp) -> Step? {
     guard now >= pausedUntil else { return nil }
     if needsSorting, isEnabled, settlements.isEmpty { return .sort }
     var turn = settling()
     if isEnabled, !needsSorting {
-      for proof in ProofClass.allCases {
+      for proof in TrustLevel.allCases {
         var lane = lanes[proof] ?? Lane()
         // Where something is settled something may have become free; then it is looked in all lanes.
         // A body larger than what is left is leased all the same, so that it is sent one day: one of them, not one a turn.
@@ -243,12 +242,12 @@ struct LineState {
   /// Leased rows for free slots: to be attempted now.
   mutating func start() -> [Work] {
     var started: [Work] = []
-    for proof in ProofClass.allCases { while let work = start(proof) { started.append(work) } }
+    for proof in TrustLevel.allCases { while let work = start(proof) { started.append(work) } }
     return started
   }
 
   /// The next leased row of a lane, if a slot is free for it.
-  mutating func start(_ proof: ProofClass) -> Work? {
+  mutating func start(_ proof: TrustLevel) -> Work? {
     guard var lane = lanes[proof], lane.underWay < lane.slots.limit, let work = lane.queue.popFirst() else {
       return nil
     }
@@ -258,7 +257,7 @@ struct LineState {
   }
 
   /// Gives back what is leased and not begun.
-  mutating func giveBack(_ classes: [ProofClass]) {
+  mutating func giveBack(_ classes: [TrustLevel]) {
     for proof in classes {
       guard let queue = lanes[proof]?.queue, !queue.isEmpty else { continue }
       lanes[proof]?.queue = []

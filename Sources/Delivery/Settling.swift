@@ -19,7 +19,7 @@ extension Settlement.Outcome {
   /// - Parameter refusals: how often the destination refused this message after it took others of the lane.
   /// - Parameter random: a number of milliseconds from 0 up to and including the given one.
   package init(
-    after attempt: Attempt, of delivery: LeasedDelivery, refusals: Int = 0, backoff: Backoff, at now: Milliseconds,
+    after attempt: Attempt, of delivery: LeasedDelivery, refusals: Int = 0, backoff: Backoff, at now: Timestamp,
     random: (Int64) -> Int64
   ) {
     switch attempt {

@@ -4,9 +4,9 @@ import Synchronization
 package struct HTTPServerCounters: Sendable {
   /// Answers by the first digit of their status; index 2 counts 2xx.
   package var answers: [Int]
-  package var refused: [HTTPRefusal: Int]
+  package var refused: [HTTPRejection: Int]
   /// What was wrong with the requests among them that are malformed or too large.
-  package var faults: [RequestFault: Int]
+  package var faults: [RequestParseError: Int]
   package var openConnections: Int
   package var connections: Int
   package var bytesReceived: Int
@@ -18,7 +18,7 @@ package struct HTTPServerCounters: Sendable {
 }
 
 /// The counters as the threads write them.
-final class Tally: Sendable {
+final class AtomicCounters: Sendable {
   private let success = Atomic(0)
   private let redirection = Atomic(0)
   private let clientError = Atomic(0)
@@ -26,8 +26,8 @@ final class Tally: Sendable {
   private let connections = Atomic(0)
   private let received = Atomic(0)
   private let sent = Atomic(0)
-  private let refused = Mutex<[HTTPRefusal: Int]>([:])
-  private let faults = Mutex<[RequestFault: Int]>([:])
+  private let refused = Mutex<[HTTPRejection: Int]>([:])
+  private let faults = Mutex<[RequestParseError: Int]>([:])
 
   func answered(status: Int, bytes: Int) {
     switch status / 100 {
@@ -41,8 +41,8 @@ final class Tally: Sendable {
 
   func connected() { connections.wrappingAdd(1, ordering: .relaxed) }
   func received(bytes: Int) { received.wrappingAdd(bytes, ordering: .relaxed) }
-  func refused(_ reason: HTTPRefusal) { refused.withLock { $0[reason, default: 0] += 1 } }
-  func refused(_ fault: RequestFault) { faults.withLock { $0[fault, default: 0] += 1 } }
+  func refused(_ reason: HTTPRejection) { refused.withLock { $0[reason, default: 0] += 1 } }
+  func refused(_ fault: RequestParseError) { faults.withLock { $0[fault, default: 0] += 1 } }
 
   func counters(openConnections: Int, bodiesInFlight: Int) -> HTTPServerCounters {
     HTTPServerCounters(

@@ -1,9 +1,9 @@
 /// What happens outside any request, for whoever keeps a log.
 package enum HTTPServerEvent: Sendable {
   case listening(address: String, port: UInt16)
-  /// - Parameter detail: the `RequestFault` of a request that is malformed or too large, the handler's reason of one that
+  /// - Parameter detail: the `RequestParseError` of a request that is malformed or too large, the handler's reason of one that
   ///   it did not admit; else empty. One of few words.
-  case refused(HTTPRefusal, peer: PeerAddress, detail: String)
+  case refused(HTTPRejection, peer: PeerAddress, detail: String)
   /// A class of callers uses 80 % or more of what it may have; reported at most once a minute for each.
   case nearlyFull(HTTPCapacity, CallerClass, used: Int)
   /// The system would not hand over a connection (too many open files, say); tried again shortly.
@@ -14,7 +14,7 @@ package enum HTTPServerEvent: Sendable {
 }
 
 /// Why the server itself turned a request or a connection away.
-package enum HTTPRefusal: String, Error, Sendable, CaseIterable {
+package enum HTTPRejection: String, Error, Sendable, CaseIterable {
   case tooManyConnections, tooManyFromAddress
   /// New connections of one address came faster than its rate allows.
   case tooFastFromAddress

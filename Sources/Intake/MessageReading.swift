@@ -4,7 +4,7 @@ package import Purchases
 import Signing
 import Time
 
-extension Adapter {
+extension MessageDecoder {
   /// Reads a message of any kind: one rule for what arrives, what is replayed from quarantine and what a rebuild reads again.
   ///
   /// Time counts as of the message's arrival, so that it reads alike whenever it is read.
@@ -12,7 +12,9 @@ extension Adapter {
   /// - Parameters:
   ///   - app: whose it is. Nil for a notification whose sender nobody had to find out, as Apple's signature tells whose it is.
   ///   - environment: the one that Apple was asked in, or a back end said, for what does not say it itself.
-  package func reading(of message: InboxMessage, app: String?, environment: Environment?) throws(Refusal) -> Reading {
+  package func reading(of message: InboxMessage, app: String?, environment: Environment?) throws(MessageError)
+    -> DecodedMessage
+  {
     let (body, digest, now) = (message.body, message.digest, message.receivedAt)
     switch message.kind {
     case .notification, .notificationHistory:
@@ -31,23 +33,23 @@ extension Adapter {
   }
 
   /// The same of a notification whose body was read already.
-  func reading(of message: InboxMessage, _ body: ReceivedBody, app: String?) throws(Refusal) -> Reading {
+  func reading(of message: InboxMessage, _ body: ReceivedBody, app: String?) throws(MessageError) -> DecodedMessage {
     try notification(
       body, message: message.digest, origin: origin(app, of: message), now: message.receivedAt)
   }
 
   /// What a V1 body says of its environment is in it; its sender was known by the shared secret.
-  private func origin(_ app: String?, of message: InboxMessage) -> LegacyOrigin? {
-    app.map { LegacyOrigin(app: $0, environment: nil, trust: .sharedSecret, receivedAt: message.receivedAt) }
+  private func origin(_ app: String?, of message: InboxMessage) -> V1Context? {
+    app.map { V1Context(app: $0, environment: nil, trust: .sharedSecret, receivedAt: message.receivedAt) }
   }
 
   /// Reads a message of the inbox again, with this build's rules and these roots.
-  package func findings(of stored: StoredMessage) throws(Refusal) -> Findings {
+  package func findings(of stored: StoredMessage) throws(MessageError) -> Findings {
     try reading(of: stored.message, app: stored.bundleID, environment: stored.claim.environment).findings
   }
 
-  private func known(_ app: String?) throws(Refusal) -> String {
-    guard let app else { throw Refusal(.authentic, .unknownApp, "nobody says of which app it is") }
+  private func known(_ app: String?) throws(MessageError) -> String {
+    guard let app else { throw MessageError(.authentic, .unknownApp, "nobody says of which app it is") }
     return app
   }
 }
@@ -66,7 +68,7 @@ extension InboxMessage {
   }
 }
 
-extension Claim {
+extension SubmissionMetadata {
   /// Before everything that is said since, where nobody knows since when; nil: since the message came.
-  var userSince: Milliseconds? { isStored ? Milliseconds(0) : nil }
+  var userSince: Timestamp? { isStored ? Timestamp(0) : nil }
 }

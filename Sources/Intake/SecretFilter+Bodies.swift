@@ -24,9 +24,9 @@ extension SecretFilter {
   }
 }
 
-extension Refusal {
+extension MessageError {
   /// Returns the refusal without secrets, to be stored, logged and answered: it may quote the message.
-  package func withoutSecrets(_ secrets: SecretFilter) -> Refusal {
+  package func withoutSecrets(_ secrets: SecretFilter) -> MessageError {
     var refusal = self
     refusal.detail = secrets.redacted(detail)
     refusal.claimedApp = claimedApp.map(secrets.redacted)

@@ -30,10 +30,10 @@ extension JSONValue {
   }
 
   /// An instant written as a number of milliseconds; Xcode's fractions are rounded to the nearest, halves away from zero.
-  public var milliseconds: Milliseconds? {
+  public var milliseconds: Timestamp? {
     switch self {
-    case .integer(let value): Milliseconds(value)
-    case .number(let number): number.rounded.map(Milliseconds.init)
+    case .integer(let value): Timestamp(value)
+    case .number(let number): number.rounded.map(Timestamp.init)
     case .null, .bool, .string, .array, .object: nil
     }
   }

@@ -16,12 +16,12 @@ struct Table: Sendable {
   }
 
   /// The rows of each of the ids.
-  func each(_ ids: [String], in scope: Scope) -> SQL {
+  func each(_ ids: [String], in scope: AppScope) -> SQL {
     "\(.listed(ids)) STRAIGHT_JOIN \(by(index)) ON \(in: scope) AND \(key) = listed.wanted"
   }
 
   /// The rows of each of the ids and each of the kinds.
-  func each(_ ids: [String], kinds: [Int], in scope: Scope) -> SQL {
+  func each(_ ids: [String], kinds: [Int], in scope: AppScope) -> SQL {
     """
     \(.listed(ids)) STRAIGHT_JOIN \(.codes(kinds, "kinds")) STRAIGHT_JOIN \(by(index))
     ON \(in: scope) AND \(name).kind = kinds.code AND \(key) = listed.wanted
@@ -55,7 +55,7 @@ struct Table: Sendable {
   }
 
   /// The rows of one id, for an `ORDER BY` and a `LIMIT`.
-  func range(_ id: String, in scope: Scope) -> SQL { "\(by(index)) WHERE \(in: scope) AND \(key) = \(id)" }
+  func range(_ id: String, in scope: AppScope) -> SQL { "\(by(index)) WHERE \(in: scope) AND \(key) = \(id)" }
 
   /// The table itself, to be read or changed by an index of it.
   func by(_ index: SQL) -> SQL { "\(name) FORCE INDEX (\(index))" }
@@ -99,7 +99,7 @@ struct Table: Sendable {
 extension Session {
   /// Reads rows by their ids, as many at a time as a statement lists, in order.
   func read(
-    _ columns: SQL, of table: Table, _ ids: some Sequence<String>, in scope: Scope, _ rest: SQL = "",
+    _ columns: SQL, of table: Table, _ ids: some Sequence<String>, in scope: AppScope, _ rest: SQL = "",
     each: (Row) throws(DatabaseError) -> Void
   ) throws(DatabaseError) {
     for ids in ids.sorted().parts() {
@@ -110,7 +110,7 @@ extension Session {
 
 extension SQL.Interpolation {
   /// That a row is of this app and environment.
-  mutating func appendInterpolation(in scope: Scope) {
+  mutating func appendInterpolation(in scope: AppScope) {
     appendInterpolation("app = \(scope.app.number) AND environment = \(scope.environment.code)" as SQL)
   }
 }

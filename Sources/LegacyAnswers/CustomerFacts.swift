@@ -10,20 +10,20 @@ package struct CustomerFacts: Sendable {
   package struct Transaction: Sendable {
     package var facts: Facts<PurchaseField>
     /// What an earlier answer of Apple's had for the same row: ids that V2 does not know change with every restore.
-    package var answered: AnsweredRow?
+    package var answered: AppleOnlyFields?
 
-    package init(_ facts: Facts<PurchaseField>, answered: AnsweredRow? = nil) {
+    package init(_ facts: Facts<PurchaseField>, answered: AppleOnlyFields? = nil) {
       self.facts = facts
       self.answered = answered
     }
   }
 
   /// The part of a row of Apple's answer that V2 cannot tell.
-  package struct AnsweredRow: Hashable, Sendable {
+  package struct AppleOnlyFields: Hashable, Sendable {
     package var transactionID: String?
-    package var originalPurchaseDate: Milliseconds?
+    package var originalPurchaseDate: Timestamp?
 
-    package init(transactionID: String? = nil, originalPurchaseDate: Milliseconds? = nil) {
+    package init(transactionID: String? = nil, originalPurchaseDate: Timestamp? = nil) {
       self.transactionID = transactionID
       self.originalPurchaseDate = originalPurchaseDate
     }
@@ -33,11 +33,11 @@ package struct CustomerFacts: Sendable {
   package struct Renewal: Sendable {
     package var facts: Facts<RenewalField>
     /// When Apple signed it; nil if it is not known.
-    package var statedAt: Milliseconds?
+    package var statedAt: Timestamp?
     /// Whether the customer was ever asked to agree to a price.
     package var wasAskedToConsent: Bool
 
-    package init(_ facts: Facts<RenewalField>, statedAt: Milliseconds? = nil, wasAskedToConsent: Bool = false) {
+    package init(_ facts: Facts<RenewalField>, statedAt: Timestamp? = nil, wasAskedToConsent: Bool = false) {
       self.facts = facts
       self.statedAt = statedAt
       self.wasAskedToConsent = wasAskedToConsent

@@ -8,9 +8,9 @@ struct RenewalState {
   let renewal: CustomerFacts.Renewal
   /// Whether it was said after the current period began: what was said before is about the period before.
   let isOfCurrentPeriod: Bool
-  let now: Milliseconds
+  let now: Timestamp
 
-  init(_ renewal: CustomerFacts.Renewal, periodBegan: Milliseconds?, now: Milliseconds) {
+  init(_ renewal: CustomerFacts.Renewal, periodBegan: Timestamp?, now: Timestamp) {
     self.renewal = renewal
     self.now = now
     isOfCurrentPeriod =
@@ -18,7 +18,7 @@ struct RenewalState {
   }
 
   /// The end of the grace period, while it is told.
-  var graceEnds: Milliseconds? { isOfCurrentPeriod ? renewal.facts.date(.gracePeriodExpiresDate) : nil }
+  var graceEnds: Timestamp? { isOfCurrentPeriod ? renewal.facts.date(.gracePeriodExpiresDate) : nil }
 
   private var intent: JSONValue? { isOfCurrentPeriod ? renewal.facts[.expirationIntent] : nil }
 
@@ -28,7 +28,7 @@ struct RenewalState {
   }
 
   /// The value of a field, nil where it is left out.
-  func value(_ plan: FieldPlan, _ readings: Readings) -> JSONValue? {
+  func value(_ plan: FieldRule, _ readings: RuleOptions) -> JSONValue? {
     guard let field = plan.renewalField, let value = renewal.facts[field] else { return nil }
     switch plan.form {
     case .intent: return intent
@@ -47,9 +47,9 @@ struct RenewalState {
   }
 }
 
-extension AnswerWriter {
+extension ResponseWriter {
   /// Writes what is known of a renewal.
-  mutating func renewal(_ plans: [FieldPlan], _ state: RenewalState, _ readings: Readings) {
+  mutating func renewal(_ plans: [FieldRule], _ state: RenewalState, _ readings: RuleOptions) {
     for plan in plans {
       guard let found = state.value(plan, readings) else { continue }
       if plan.form == .grace {

@@ -7,7 +7,7 @@ import Time
 /// What the fields of one row are taken from.
 struct RowSource {
   var signed: Facts<PurchaseField>?
-  var answered: CustomerFacts.AnsweredRow?
+  var answered: CustomerFacts.AppleOnlyFields?
   var posted: ReceiptPurchase?
   var transaction: TransactionReceipt?
   /// The group of another row of the same originalTransactionId.
@@ -26,7 +26,7 @@ struct RowSource {
   }
 
   /// The first value in the order of the plan, and whose it is.
-  func value(_ plan: FieldPlan) -> (value: JSONValue, origin: AnswerFieldTable.Origin)? {
+  func value(_ plan: FieldRule) -> (value: JSONValue, origin: ResponseFieldTable.Origin)? {
     for origin in plan.order {
       let value: JSONValue? =
         switch origin {
@@ -40,12 +40,12 @@ struct RowSource {
     return nil
   }
 
-  func receiptValue(_ plan: FieldPlan) -> JSONValue? {
+  func receiptValue(_ plan: FieldRule) -> JSONValue? {
     if let posted { return plan.attribute.flatMap(posted.value(ofAttribute:)) }
     return plan.signedKey.flatMap { transaction?.value(ofKey: $0) }
   }
 
-  private func answeredValue(_ plan: FieldPlan) -> JSONValue? {
+  private func answeredValue(_ plan: FieldRule) -> JSONValue? {
     switch plan.form {
     case .transactionId: answered?.transactionID.map(JSONValue.string)
     case .originalDate: answered?.originalPurchaseDate.map { .integer($0.sinceEpoch) }
@@ -55,8 +55,8 @@ struct RowSource {
 
   /// When the purchase was taken back, unless V1 would not tell: of consumables, and of what an upgrade replaced.
   func cancellation(
-    _ plan: FieldPlan, _ readings: Readings
-  ) -> (value: JSONValue, origin: AnswerFieldTable.Origin)? {
+    _ plan: FieldRule, _ readings: RuleOptions
+  ) -> (value: JSONValue, origin: ResponseFieldTable.Origin)? {
     if let signed, plan.order.contains(.signed) {
       if isConsumable || signed.flag(.isUpgraded) == true { return nil }
       if readings.hidesPartRefund, signed.text(.revocationType) == "REFUND_PRORATED" { return nil }
@@ -66,7 +66,7 @@ struct RowSource {
   }
 
   /// Whether the purchase was an introductory free trial, and whose word that is.
-  func isTrial(_ plan: FieldPlan, _ readings: Readings) -> (value: Bool, origin: AnswerFieldTable.Origin) {
+  func isTrial(_ plan: FieldRule, _ readings: RuleOptions) -> (value: Bool, origin: ResponseFieldTable.Origin) {
     guard let signed, plan.order.contains(.signed) else { return (receiptValue(plan)?.bool ?? false, .receipt) }
     switch signed.integer(.offerType) {
     case 1: break
@@ -82,7 +82,7 @@ struct RowSource {
   }
 
   /// Whether the purchase was an introductory offer that was paid, and whose word that is.
-  func isIntroductory(_ plan: FieldPlan) -> (value: Bool, origin: AnswerFieldTable.Origin) {
+  func isIntroductory(_ plan: FieldRule) -> (value: Bool, origin: ResponseFieldTable.Origin) {
     guard let signed, plan.order.contains(.signed) else { return (receiptValue(plan)?.bool ?? false, .receipt) }
     guard signed.integer(.offerType) == 1 else { return (false, .signed) }
     if let discount = signed.text(.offerDiscountType) { return (discount != "FREE_TRIAL", .signed) }
@@ -93,8 +93,8 @@ struct RowSource {
 
   /// The identifier of a promotional offer.
   func promotionalOffer(
-    _ plan: FieldPlan, _ readings: Readings
-  ) -> (value: JSONValue, origin: AnswerFieldTable.Origin)? {
+    _ plan: FieldRule, _ readings: RuleOptions
+  ) -> (value: JSONValue, origin: ResponseFieldTable.Origin)? {
     guard let signed, plan.order.contains(.signed) else { return receiptValue(plan).map { ($0, .receipt) } }
     let type = signed.integer(.offerType)
     guard type == 2 || (type == 4 && readings.winBackIsPromotional) else { return nil }
@@ -102,7 +102,7 @@ struct RowSource {
   }
 
   /// The product's item id: as signed for the product that was sent, else as Apple once answered it.
-  var itemID: (value: String, origin: AnswerFieldTable.Origin)? {
+  var itemID: (value: String, origin: ResponseFieldTable.Origin)? {
     let product = signed?.text(.productId) ?? transaction?.productID
     if product == transaction?.productID, let pair = transaction?.pair("item-id") { return (pair, .receipt) }
     return product.flatMap { itemIDs[$0] }.map { ($0, .answered) }

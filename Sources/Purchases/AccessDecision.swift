@@ -13,16 +13,16 @@ public struct AccessDecision: Hashable, Sendable {
   /// Whether the signed sources alone come to this status.
   public let isConfirmed: Bool
   /// The status by all sources, if it differs from what is shown.
-  public let claim: Claim?
+  public let claim: Unconfirmed?
   /// Whether the customer is entitled to the product.
   public let grantsAccess: Bool
   /// Until when access is held at the latest although the signed sources alone grant none; nil when nothing is held.
   ///
   /// Earlier as soon as the look-up is answered.
-  public let accessHeldUntil: Milliseconds?
+  public let accessHeldUntil: Timestamp?
 
   /// A status that unsigned sources claim.
-  public struct Claim: Hashable, Sendable {
+  public struct Unconfirmed: Hashable, Sendable {
     public let status: SubscriptionStatus
     /// The period that would decide.
     public let period: Purchase?
@@ -34,7 +34,7 @@ public struct AccessDecision: Hashable, Sendable {
 
 extension Subscription {
   /// The subscription by its signed sources if they give it a status at `now`, otherwise by all sources.
-  public func shown(at now: Milliseconds) -> Subscription {
+  public func shown(at now: Timestamp) -> Subscription {
     signed.flatMap { $0.status(at: now) == nil ? nil : $0 } ?? self
   }
 
@@ -46,7 +46,7 @@ extension Subscription {
   ///   - lookUp: the look-up by which Apple is being asked to confirm what V1 reported; nil when none is open.
   ///   - hold: how long access may outlast its signed end meanwhile.
   public func accessDecision(
-    at now: Milliseconds, lookUp: OpenLookUp? = nil, hold: AccessHold = .off
+    at now: Timestamp, lookUp: PendingLookup? = nil, hold: AccessHold = .off
   ) -> AccessDecision {
     let shown = shown(at: now)
     let (status, period) = (shown.status(at: now), shown.current(at: now))
@@ -57,7 +57,7 @@ extension Subscription {
     return AccessDecision(
       status: status, period: status == nil ? nil : period,
       isConfirmed: signedStatus != nil,
-      claim: isTold ? nil : told.map { AccessDecision.Claim(status: $0, period: teller) },
+      claim: isTold ? nil : told.map { AccessDecision.Unconfirmed(status: $0, period: teller) },
       grantsAccess: signedStatus?.grantsAccess ?? false || held != nil, accessHeldUntil: held)
   }
 
@@ -65,7 +65,7 @@ extension Subscription {
   ///
   /// It only delays an end: the last signed word was that access is granted until a time that has passed since, no
   /// signed word is later than that time, and the claimed word is that access goes on.
-  private func accessHeld(at now: Milliseconds, _ hold: AccessHold) -> Milliseconds? {
+  private func accessHeld(at now: Timestamp, _ hold: AccessHold) -> Timestamp? {
     guard let signed, signed.status(at: now)?.grantsAccess != true, let end = signed.accessEnd, end <= now,
       now < end + hold.interval,
       signed.lastHeard.wholeSeconds < end.wholeSeconds, let claimed = accessEnd(at: now)
@@ -74,13 +74,13 @@ extension Subscription {
   }
 
   /// When the access ends that the newest period grants, grace included; nil when it was revoked, or has no end.
-  private var accessEnd: Milliseconds? {
+  private var accessEnd: Timestamp? {
     guard let period = newest, period.revocationDate == nil, let end = period.expiresDate else { return nil }
     return max(end, gracePeriodEnd(after: period) ?? end)
   }
 
   /// When the access ends that is granted at `now`; nil when none is.
-  private func accessEnd(at now: Milliseconds) -> Milliseconds? {
+  private func accessEnd(at now: Timestamp) -> Timestamp? {
     guard status(at: now)?.grantsAccess == true, let period = current(at: now), let end = period.expiresDate else {
       return nil
     }

@@ -19,12 +19,12 @@ public struct Alias: Hashable, Sendable {
   public var originalTransactionID: String
   /// Empty for what is said of the whole subscription.
   public var line: Line
-  public var asOf: Milliseconds
+  public var asOf: Timestamp
   /// Whether only an unsigned message gives the purchase this id.
   public internal(set) var isClaimed: Bool
 
   init(
-    _ kind: Kind, _ id: String, _ originalTransactionID: String, _ line: Line, asOf: Milliseconds, isClaimed: Bool
+    _ kind: Kind, _ id: String, _ originalTransactionID: String, _ line: Line, asOf: Timestamp, isClaimed: Bool
   ) {
     self.kind = kind
     self.id = kind == .appAccountToken ? Alias.normalized(accountToken: id) : id
@@ -35,12 +35,12 @@ public struct Alias: Hashable, Sendable {
   }
 
   /// Another transaction id of `key`, as an unsigned body says: V1 makes a new one with every restore.
-  public init(transactionID: String, of key: PurchaseKey, asOf: Milliseconds) {
+  public init(transactionID: String, of key: PurchaseKey, asOf: Timestamp) {
     self.init(.transactionID, transactionID, key.originalTransactionID, key.line, asOf: asOf, isClaimed: true)
   }
 
   /// The order in which `key` was bought, as Apple answered when it was asked about the order.
-  public init(orderID: String, of key: PurchaseKey, asOf: Milliseconds) {
+  public init(orderID: String, of key: PurchaseKey, asOf: Timestamp) {
     self.init(.orderID, orderID, key.originalTransactionID, key.line, asOf: asOf, isClaimed: false)
   }
 

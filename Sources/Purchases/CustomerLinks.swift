@@ -70,7 +70,7 @@ public enum CustomerNode: Hashable, Sendable, Comparable {
 /// Derived from the links alone; what a table keeps of it is a cache. Nodes do not name their app: links of two apps or
 /// environments never go into one of these.
 public struct CustomerLabels: Sendable {
-  private var components = Components<CustomerNode>()
+  private var components = DisjointSets<CustomerNode>()
 
   public init() {}
 

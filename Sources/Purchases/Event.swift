@@ -14,7 +14,7 @@ public struct Event: Hashable, Sendable {
   public var transactionID: String?
   public var line: Line?
   /// When it happened, by the event's own row of `Mappings`: a purchase date, a revocation date, else when it was signed.
-  public var date: Milliseconds
+  public var date: Timestamp
   public var source: Source
   public var rank: Rank
   /// What the envelope says beside the purchase: a summary's counts, a token, the reason of a refund request.
@@ -25,7 +25,7 @@ public struct Event: Hashable, Sendable {
 
   public init(
     app: String, environment: Environment, notificationUUID: String?, notificationType: String, subtype: String?,
-    originalTransactionID: String?, transactionID: String?, line: Line?, date: Milliseconds, source: Source,
+    originalTransactionID: String?, transactionID: String?, line: Line?, date: Timestamp, source: Source,
     rank: Rank, details: JSONObject, message: [UInt8], rule: String?
   ) {
     self.app = app

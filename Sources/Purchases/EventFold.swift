@@ -2,7 +2,7 @@ import JSON
 import Time
 
 /// Something that happened, with everybody who told of it.
-public struct Occurrence: Hashable, Sendable {
+public struct MergedEvent: Hashable, Sendable {
   /// The telling with the most authority, then the latest.
   public let event: Event
   /// All of them, the best first.
@@ -31,7 +31,7 @@ public struct Occurrence: Hashable, Sendable {
   /// Tellings are of one event when Apple gave them one UUID (a notification sent again may be signed anew, and what
   /// happened "when it was signed" then has another date), and when they mean the same (a V1 retry of what V2 said).
   /// - Parameter purchases: what the events are about, as far as it is known: a purchase may be told of by several lines.
-  public static func all(in events: [Event], purchases: [Purchase] = []) -> [Occurrence] {
+  public static func all(in events: [Event], purchases: [Purchase] = []) -> [MergedEvent] {
     struct UUID: Hashable {
       var app: String, environment: Environment, text: String
     }
@@ -44,7 +44,7 @@ public struct Occurrence: Hashable, Sendable {
     }
     var byUUID: [UUID: Int] = [:]
     var byMeaning: [Event.Meaning: Int] = [:]
-    var components = Components<Int>()
+    var components = DisjointSets<Int>()
     func join<Name: Hashable>(_ place: Int, by name: Name, _ first: inout [Name: Int]) {
       if let other = first[name] { components.join(place, other) } else { first[name] = place }
     }
@@ -66,15 +66,15 @@ public struct Occurrence: Hashable, Sendable {
         told.append([event])
       }
     }
-    let occurrences = told.compactMap { tellings -> Occurrence? in
+    let occurrences = told.compactMap { tellings -> MergedEvent? in
       let ordered = tellings.count == 1 ? tellings : Set(tellings).sorted { $1.isOutranked(by: $0) }
-      return Occurrence(told: ordered)
+      return MergedEvent(told: ordered)
     }
     return inOrder(occurrences) { a, b in a.event.isOutranked(by: b.event) }
   }
 
   /// By date, of one date as `comes` says, else as they are: dates are compared, not events moved about.
-  static func inOrder(_ occurrences: [Occurrence], _ comes: (Occurrence, Occurrence) -> Bool) -> [Occurrence] {
+  static func inOrder(_ occurrences: [MergedEvent], _ comes: (MergedEvent, MergedEvent) -> Bool) -> [MergedEvent] {
     let dates = occurrences.map(\.event.date)
     func comesBefore(_ a: Int, _ b: Int) -> Bool {
       if dates[a] != dates[b] { return dates[a] < dates[b] }
@@ -88,7 +88,7 @@ public struct Occurrence: Hashable, Sendable {
 
 extension Event {
   /// Each event once, by date: of several tellings the one with the most authority, then the latest told.
-  public static func fold(_ events: [Event]) -> [Event] { Occurrence.all(in: events).map(\.event) }
+  public static func fold(_ events: [Event]) -> [Event] { MergedEvent.all(in: events).map(\.event) }
 
   /// What it means when a purchase's lines are all called by one name.
   fileprivate func meaning(in lines: [PurchaseKey: Line]) -> Meaning {

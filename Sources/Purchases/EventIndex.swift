@@ -57,14 +57,14 @@ struct EventIndex {
   }
 
   /// Whether any of the events tells of `purchase` in the second of `date`.
-  func tells(of purchase: Purchase, at date: Milliseconds) -> Bool {
+  func tells(of purchase: Purchase, at date: Timestamp) -> Bool {
     let second = date.wholeSeconds
     return EventName.anyName(of: purchase) { seconds[$0]?.contains(second) ?? false }
   }
 }
 
 /// Events that are learned from signed purchases, by what an event that says the same would have.
-struct LearnedEvents {
+struct InferredEvents {
   private struct Entry: Hashable {
     let name: EventName, second: Int64, notificationType: String, subtype: String?
 
@@ -101,7 +101,7 @@ struct LearnedEvents {
   }
 
   /// The place of the learned event that says the same as `occurrence`: its type, subtype, purchase and second.
-  func place(of occurrence: Occurrence) -> Int? {
+  func place(of occurrence: MergedEvent) -> Int? {
     for telling in occurrence.tellings {
       for name in EventName.names(of: telling) {
         if let place = places[Entry(name, telling)] { return place }

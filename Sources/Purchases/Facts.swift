@@ -121,7 +121,7 @@ public struct Facts<Field: FactField>: Hashable, Sendable {
   public func text(_ field: Field) -> String? { self[field]?.string }
   public func integer(_ field: Field) -> Int64? { self[field]?.integer }
   public func flag(_ field: Field) -> Bool? { self[field]?.bool }
-  public func date(_ field: Field) -> Milliseconds? { self[field]?.milliseconds }
+  public func date(_ field: Field) -> Timestamp? { self[field]?.milliseconds }
 
   /// The fields that have a value, stated or inferred, in declaration order.
   public var known: [(field: Field, value: JSONValue)] {

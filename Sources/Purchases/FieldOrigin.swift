@@ -3,7 +3,7 @@ public import Time
 /// Where the value of a field comes from.
 public struct FieldOrigin: Hashable, Sendable {
   public let source: Source
-  public let asOf: Milliseconds
+  public let asOf: Timestamp
   /// The SHA-256 of the message's body.
   public let message: [UInt8]
   /// The row of `Mappings` that chose it.
@@ -18,7 +18,7 @@ public struct FieldOrigin: Hashable, Sendable {
 public struct FieldOrigins<Field: FactField>: Hashable, Sendable {
   private struct Voice: Hashable, Sendable {
     let source: Source
-    let asOf: Milliseconds
+    let asOf: Timestamp
     let message: [UInt8]
     let isInferred: Bool
   }
@@ -46,13 +46,13 @@ public struct FieldOrigins<Field: FactField>: Hashable, Sendable {
   }
 
   /// As of when an unsigned source with a vote last spoke, of those behind the fields; nil when there is none.
-  var claimedAsOf: Milliseconds? { voices.filter(\.source.isClaimed).map(\.asOf).max() }
+  var claimedAsOf: Timestamp? { voices.filter(\.source.isClaimed).map(\.asOf).max() }
 
   /// How many fields have a value.
   public var count: Int { places.count { $0 != Self.none } }
 
   mutating func note(
-    _ field: Field, _ source: Source, asOf: Milliseconds, message: [UInt8], isInferred: Bool
+    _ field: Field, _ source: Source, asOf: Timestamp, message: [UInt8], isInferred: Bool
   ) {
     let voice = Voice(source: source, asOf: asOf, message: message, isInferred: isInferred)
     // No more than there are fields: a number of eight bits is enough.

@@ -8,14 +8,14 @@ struct FieldResolution {
   /// The place of the statement that counts; `nil` if none does.
   let chosen: Int?
   /// The other statements that have a value for the field.
-  let others: [(place: Int, verdict: Verdict)]
+  let others: [(place: Int, verdict: Outcome)]
 
   /// - Parameter byAuthority: the latest statements, the highest authority first.
   init<Key, Field>(_ field: Field, in byAuthority: [Statement<Key, Field>], rules: FoldRules<Field>) {
     let rule = rules[field]
-    var silencedUntil: Milliseconds?
+    var silencedUntil: Timestamp?
     var voting: [(place: Int, isInferred: Bool)] = []
-    var others: [(place: Int, verdict: Verdict)] = []
+    var others: [(place: Int, verdict: Outcome)] = []
     for (place, statement) in byAuthority.enumerated() {
       let hasValue = statement.facts[field] != nil
       let isInferred = statement.facts.isInferred(field)

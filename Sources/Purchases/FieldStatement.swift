@@ -2,7 +2,7 @@ public import JSON
 public import Time
 
 /// Whether a statement about a field counts, and why not.
-public enum Verdict: String, Hashable, Sendable, CaseIterable {
+public enum Outcome: String, Hashable, Sendable, CaseIterable {
   /// It is the value.
   case counts
   /// A higher authority, or a later statement of the same, has a value of the same kind.
@@ -19,13 +19,13 @@ public enum Verdict: String, Hashable, Sendable, CaseIterable {
 public struct FieldStatement<Field: FactField>: Hashable, Sendable {
   public let value: JSONValue
   public let source: Source
-  public let asOf: Milliseconds
+  public let asOf: Timestamp
   /// The SHA-256 of the message's body.
   public let message: [UInt8]
   public let isInferred: Bool
   /// All that the source said with it.
   public let facts: Facts<Field>
-  public let verdict: Verdict
+  public let verdict: Outcome
 
   /// The statements that have a value for `field`, by authority, of which at most one counts.
   public static func all<Key>(

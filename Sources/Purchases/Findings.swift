@@ -15,14 +15,14 @@ public struct Findings: Hashable, Sendable {
   /// They join nobody: anybody who has an old copy of the app can make such a message.
   public var claimedLinks: [CustomerLink] = []
   /// The ids under which the app's back end knows the users, as it said.
-  public var userIDs: [Attribution] = []
+  public var userIDs: [AccountAssociation] = []
   /// Of `originalTransactionIDs` those of a verified receipt that does not sign its environment: Apple has yet to confirm
   /// that they are of this one.
   public var unplacedOriginals: Set<String> = []
   /// The user ids that came with an id of which nothing else is known.
-  public var waitingUserIDs: [WaitingUserID] = []
+  public var waitingUserIDs: [PendingUserID] = []
   /// By what Apple's history can be asked: of receipts, V1 bodies, answers and uploads.
-  public var seeds: [Seed] = []
+  public var seeds: [TransactionReference] = []
   /// Further ids of the same purchases: one V1 body may call one charge by several transaction ids.
   public var furtherAliases: [Alias] = []
 
@@ -95,7 +95,7 @@ public struct Findings: Hashable, Sendable {
   /// The seeds whose ids nothing names that Apple signed: anybody may have made them up.
   ///
   /// The greatest first. A receipt that signs no environment proves its ids all the same. What a V1 body vouches for is claimed.
-  public var unverifiedSeeds: [Seed] {
+  public var unverifiedSeeds: [TransactionReference] {
     if isFetched { return [] }
     let others = provenOriginals.union(unplacedOriginals).union(claimedOriginals)
     return seeds.filter { !$0.isSigned && !others.contains($0.transactionID) }.sorted { a, b in

@@ -1,15 +1,15 @@
 import JSON
 import Time
 
-extension Occurrence {
+extension MergedEvent {
   /// What was told of, and what is learned beside it, by date.
-  public static func toldAndLearned(in events: [Event], purchases: [Purchase]) -> [Occurrence] {
+  public static func toldAndLearned(in events: [Event], purchases: [Purchase]) -> [MergedEvent] {
     var told = all(in: events, purchases: purchases)
     let unheard = unheard(of: purchases, beside: told)
-    var learned = unheard.map { Occurrence(learned: $0.event) }
+    var learned = unheard.map { MergedEvent(learned: $0.event) }
     if told.contains(where: \.isClaimed) {
       // What a claim says too is shown once, as Apple signed it.
-      var index = LearnedEvents()
+      var index = InferredEvents()
       for (place, (purchase, event)) in unheard.enumerated() { index.insert(event, of: purchase, at: place) }
       var claims: [Int: [Event]] = [:]
       told.removeAll { occurrence in
@@ -29,7 +29,7 @@ extension Occurrence {
   /// stands in its place from then on. Only what has a date of its own in the purchase is learned: that it was bought or renewed,
   /// that it was refunded. Each has `"learned": true` among its details, the source that showed it, and no rule.
   private static func unheard(
-    of purchases: [Purchase], beside told: [Occurrence]
+    of purchases: [Purchase], beside told: [MergedEvent]
   ) -> [(purchase: Purchase, event: Event)] {
     let signed = purchases.compactMap { whole in whole.signed.map { (whole: whole, signed: $0) } }
     let bySubscription = Dictionary(grouping: signed.map(\.signed), by: \.key.subscription).mapValues(Purchase.inOrder)
@@ -71,7 +71,7 @@ extension Purchase {
   }
 
   fileprivate func event(
-    _ type: String, _ subtype: String?, at date: Milliseconds, said word: PurchaseStatement
+    _ type: String, _ subtype: String?, at date: Timestamp, said word: PurchaseStatement
   ) -> Event {
     Event(
       app: key.app, environment: key.environment, notificationUUID: nil, notificationType: type, subtype: subtype,
@@ -82,7 +82,7 @@ extension Purchase {
 
 extension [Purchase] {
   /// The last of purchases in the order of their dates that was bought before `date`; one without a date is, and is last.
-  fileprivate func lastBought(before date: Milliseconds) -> Purchase? {
+  fileprivate func lastBought(before date: Timestamp) -> Purchase? {
     if let last, last.purchaseDate == nil { return date > .distantPast ? last : nil }
     var (low, high) = (startIndex, endIndex)
     while low < high {

@@ -21,13 +21,13 @@ public struct ExpectedRenewal: Hashable, Sendable {
   }
 
   /// When the period ended.
-  public let date: Milliseconds
+  public let date: Timestamp
   public let outcome: Outcome
 }
 
 extension Subscription {
   /// As of when anybody with a vote last spoke of it.
-  public var lastHeard: Milliseconds {
+  public var lastHeard: Timestamp {
     let said = periods.flatMap(\.statements).filter(\.source.hasVote).map(\.rank.asOf)
     return max(said.max() ?? .distantPast, renewal?.asOf ?? .distantPast)
   }
@@ -35,13 +35,13 @@ extension Subscription {
   /// As of when anybody with a vote last spoke of its newest period, or of its renewal.
   ///
   /// A refund of an earlier period says nothing of what became of the last one.
-  public var renewalLastHeard: Milliseconds {
+  public var renewalLastHeard: Timestamp {
     let said = newest?.statements.filter(\.source.hasVote).map(\.rank.asOf).max()
     return max(said ?? .distantPast, renewal?.asOf ?? .distantPast)
   }
 
   /// As of when an unsigned source with a vote last spoke of it; nil when none did.
-  public var lastClaimed: Milliseconds? {
+  public var lastClaimed: Timestamp? {
     let said = periods.flatMap(\.statements).filter(\.source.isClaimed).map(\.rank.asOf)
     let renewed = renewal?.origins.claimedAsOf.map { [$0] } ?? []
     return (said + renewed).max()
@@ -53,12 +53,12 @@ extension Subscription {
   ///   - allowance: how long after a period's end its news may still be on the way.
   ///   - asked: when Apple was asked about it last, by the same clock as `now`: Apple's own may be behind.
   public func overdueRenewal(
-    at now: Milliseconds, allowing allowance: Interval, asked: Milliseconds? = nil
+    at now: Timestamp, allowing allowance: Interval, asked: Timestamp? = nil
   ) -> OverdueRenewal? {
     guard let period = newest, let end = period.expiresDate, end + allowance <= now else { return nil }
     if let other = current(at: now), !other.isRevoked(at: now), let end = other.expiresDate, now < end { return nil }
     if let revoked = period.revocationDate, revoked <= end { return nil }
-    func hasNews(since date: Milliseconds) -> Bool { self.hasNews(since: date) || asked.map { $0 >= date } ?? false }
+    func hasNews(since date: Timestamp) -> Bool { self.hasNews(since: date) || asked.map { $0 >= date } ?? false }
     if hasNews(since: end) {
       // Until then access went on: a payment at the last moment is news that may be missing, as at a period's end.
       if let grace = gracePeriodEnd(after: period), grace + allowance <= now, !hasNews(since: grace) { return .unheard }
@@ -77,7 +77,7 @@ extension Subscription {
   ///
   /// - Parameter events: those of this subscription that notifications told of.
   public func expectedRenewals(
-    from start: Milliseconds, to now: Milliseconds, allowing allowance: Interval, told events: [Event]
+    from start: Timestamp, to now: Timestamp, allowing allowance: Interval, told events: [Event]
   ) -> [ExpectedRenewal] {
     let tellings = EventIndex(events)
     return periods.indices.compactMap { index in
@@ -100,5 +100,5 @@ extension Subscription {
   private static let billingRetry = Interval.days(61)
 
   /// Seconds, because V1 bodies tell no more.
-  private func hasNews(since end: Milliseconds) -> Bool { renewalLastHeard.wholeSeconds >= end.wholeSeconds }
+  private func hasNews(since end: Timestamp) -> Bool { renewalLastHeard.wholeSeconds >= end.wholeSeconds }
 }

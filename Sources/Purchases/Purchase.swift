@@ -10,9 +10,9 @@ public struct Purchase: Hashable, Sendable {
   public var facts: Facts<PurchaseField> { resolved.facts }
 
   public var productID: String? { facts.text(.productId) }
-  public var purchaseDate: Milliseconds? { facts.date(.purchaseDate) }
-  public var expiresDate: Milliseconds? { facts.date(.expiresDate) }
-  public var revocationDate: Milliseconds? { facts.date(.revocationDate) }
+  public var purchaseDate: Timestamp? { facts.date(.purchaseDate) }
+  public var expiresDate: Timestamp? { facts.date(.expiresDate) }
+  public var revocationDate: Timestamp? { facts.date(.revocationDate) }
   public var isUpgraded: Bool { facts.flag(.isUpgraded) ?? false }
 
   /// Whether this is a period of an auto-renewable subscription: as stated, else by what only such have.
@@ -99,7 +99,7 @@ public struct Purchase: Hashable, Sendable {
     }
   }
 
-  private var order: Milliseconds { purchaseDate ?? Milliseconds(.max) }
+  private var order: Timestamp { purchaseDate ?? Timestamp(.max) }
 }
 
 extension Facts<PurchaseField> {

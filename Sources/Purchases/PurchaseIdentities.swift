@@ -46,7 +46,7 @@ struct PurchaseIdentities {
   /// Gives signed purchases without a named line the better keys that claims have for them, one to each and each to one.
   private mutating func nameSigned(_ signed: Set<PurchaseKey>, by claimed: [PurchaseStatement]) {
     if placed.isEmpty || claimed.isEmpty { return }
-    var components = Components<PurchaseKey>()
+    var components = DisjointSets<PurchaseKey>()
     var byMark: [Mark: PurchaseKey] = [:]
     let marks = claimed.flatMap { statement in Self.marks(of: statement).map { (mark: $0, key: statement.key) } }
     for (mark, key) in marks where !key.line.isNamed {
@@ -80,7 +80,7 @@ struct PurchaseIdentities {
 
     var named: [Mark: PurchaseKey] = [:]
     var firstUnnamed: [Mark: PurchaseKey] = [:]
-    var components = Components<PurchaseKey>()
+    var components = DisjointSets<PurchaseKey>()
     for (mark, key) in marks {
       if key.line.isNamed {
         named[mark] = min(named[mark] ?? key, key)

@@ -39,7 +39,7 @@ public struct Line: Hashable, Sendable, Comparable {
   public init(text: String) { self.text = text }
 
   /// Apple's line item when there is one ("0" is none), else the period's purchase date for a subscription, else nothing.
-  public init(webOrderLineItemID: String?, purchaseDate: Milliseconds?, isSubscription: Bool) {
+  public init(webOrderLineItemID: String?, purchaseDate: Timestamp?, isSubscription: Bool) {
     switch (webOrderLineItemID, purchaseDate) {
     case (let id?, _) where id != "" && id != "0": text = id
     case (_, let date?) where isSubscription: text = "p\(date.sinceEpoch)"

@@ -7,11 +7,11 @@ public import Time
 public struct RenewalCheck: Hashable, Sendable {
   public let originalTransactionID: String
   /// Nil when no renewal is expected.
-  public let dueAt: Milliseconds?
+  public let dueAt: Timestamp?
   /// As of when Apple said what the check is planned by.
-  public let asOf: Milliseconds
+  public let asOf: Timestamp
 
-  public init(originalTransactionID: String, dueAt: Milliseconds?, asOf: Milliseconds) {
+  public init(originalTransactionID: String, dueAt: Timestamp?, asOf: Timestamp) {
     self.originalTransactionID = originalTransactionID
     self.dueAt = dueAt
     self.asOf = asOf
@@ -25,7 +25,7 @@ public struct RenewalCheck: Hashable, Sendable {
   ///
   /// The first is due when the period ends. While Apple says that it renews and has neither renewed it nor failed to
   /// charge, it is asked again after 10 minutes, then at doubled intervals for a day.
-  public static func all(in statuses: Findings, at now: Milliseconds) -> [Self] {
+  public static func all(in statuses: Findings, at now: Timestamp) -> [Self] {
     let periods = Dictionary(grouping: statuses.purchases.filter { $0.source == .signedV2 }, by: \.key.subscription)
     return statuses.renewals.filter { $0.source == .signedV2 }.map { renewal in
       let last = (periods[renewal.key] ?? []).max {
@@ -38,8 +38,8 @@ public struct RenewalCheck: Hashable, Sendable {
   }
 
   private static func dueAt(
-    _ renewal: Facts<RenewalField>, after period: Facts<PurchaseField>, at now: Milliseconds
-  ) -> Milliseconds? {
+    _ renewal: Facts<RenewalField>, after period: Facts<PurchaseField>, at now: Timestamp
+  ) -> Timestamp? {
     guard renewal.integer(.autoRenewStatus) == 1, period[.revocationDate] == nil, period.flag(.isUpgraded) != true,
       let end = period.date(.expiresDate)
     else { return nil }

@@ -2,7 +2,7 @@ import JSON
 public import Time
 
 /// What it means that a source leaves a field out, and whether a later value may differ.
-public enum Absence: String, Sendable, CaseIterable {
+public enum OmissionRule: String, Sendable, CaseIterable {
   /// Never changes; leaving it out says nothing.
   case immutable
   /// May change; leaving it out says nothing.
@@ -15,11 +15,11 @@ public enum Absence: String, Sendable, CaseIterable {
 public struct FoldRules<Field: FactField>: Sendable {
   public struct Rule: Sendable {
     public let id: String
-    public let absence: Absence
+    public let absence: OmissionRule
     /// Sources that have no vote: unverified receipts on revocation, expiry and ownership.
     public let silenced: Set<Source>
 
-    public init(id: String, absence: Absence, silenced: Set<Source>) {
+    public init(id: String, absence: OmissionRule, silenced: Set<Source>) {
       self.id = id
       self.absence = absence
       self.silenced = silenced
@@ -66,7 +66,7 @@ public struct Resolved<Field: FactField>: Hashable, Sendable {
   public private(set) var facts = Facts<Field>()
   public private(set) var origins: FieldOrigins<Field>
   /// The latest time any source spoke.
-  public let asOf: Milliseconds
+  public let asOf: Timestamp
   /// Whether nobody but sources that Apple signed speaks.
   private(set) var isSigned: Bool
   /// The fold of the signed statements when there are others too: one or none, for a struct cannot hold itself.

@@ -65,7 +65,7 @@ public enum Source: Int, Hashable, Sendable, CaseIterable, Comparable {
   /// The date that counts of what was received at `receivedAt` and claims to be of `date`.
   ///
   /// What nobody signed cannot be later than its arrival: it would silence all that comes after it.
-  public func asOf(_ date: Milliseconds, receivedAt: Milliseconds) -> Milliseconds {
+  public func asOf(_ date: Timestamp, receivedAt: Timestamp) -> Timestamp {
     isSigned ? date : min(date, receivedAt)
   }
 }

@@ -79,11 +79,11 @@ public typealias RenewalStatement = Statement<SubscriptionKey, RenewalField>
 /// Which of two statements of one source is the later one, whatever the order of arrival.
 public struct Rank: Hashable, Sendable, Comparable {
   /// When it was true: the payload's own signedDate, never the time of arrival.
-  public var asOf: Milliseconds
+  public var asOf: Timestamp
   /// Bytes of digests of what was said: decides between statements of one millisecond, the same way for everybody.
   public var tieBreak: [UInt8]
 
-  public init(asOf: Milliseconds, tieBreak: [UInt8]) {
+  public init(asOf: Timestamp, tieBreak: [UInt8]) {
     self.asOf = asOf
     self.tieBreak = tieBreak
   }

@@ -32,7 +32,7 @@ public struct Subscription: Hashable, Sendable {
   ///
   /// The refund of one period leaves another that still runs as it was. A period that begins later decides if none has
   /// begun: Apple charges up to a day early and dates the purchase to the end of the period before.
-  public func current(at now: Milliseconds) -> Purchase? {
+  public func current(at now: Timestamp) -> Purchase? {
     func runs(_ period: Purchase) -> Bool {
       !period.isUpgraded && !period.isRevoked(at: now) && period.expires(after: now)
     }
@@ -47,7 +47,7 @@ public struct Subscription: Hashable, Sendable {
   }
 
   /// Whether Apple still tries to charge for what follows `period`: in its grace period or in billing retry.
-  private func isCharged(after period: Purchase, at now: Milliseconds) -> Bool {
+  private func isCharged(after period: Purchase, at now: Timestamp) -> Bool {
     gracePeriodEnd(after: period).map { now < $0 } ?? false
       || intention(.isInBillingRetryPeriod, after: period)?.bool == true
   }
@@ -55,7 +55,7 @@ public struct Subscription: Hashable, Sendable {
   /// The status at `now`: a pure function of what is known and the time handed in.
   ///
   /// Nil when nobody with a vote said when the period ends.
-  public func status(at now: Milliseconds) -> SubscriptionStatus? {
+  public func status(at now: Timestamp) -> SubscriptionStatus? {
     guard let period = current(at: now) else { return nil }
     if period.isRevoked(at: now) { return .revoked }
     if period.expiresDate == nil { return nil }
@@ -65,7 +65,7 @@ public struct Subscription: Hashable, Sendable {
   }
 
   /// When the grace period after `period` ends; nil when Apple granted none.
-  func gracePeriodEnd(after period: Purchase) -> Milliseconds? {
+  func gracePeriodEnd(after period: Purchase) -> Timestamp? {
     intention(.gracePeriodExpiresDate, after: period)?.milliseconds
   }
 
@@ -97,10 +97,10 @@ public struct Subscription: Hashable, Sendable {
 
   /// The last of those that `counts`; by default the last to end.
   private static func last(
-    of periods: [Purchase], by order: (Purchase) -> (Milliseconds, Milliseconds) = ends,
+    of periods: [Purchase], by order: (Purchase) -> (Timestamp, Timestamp) = ends,
     where counts: (Purchase) -> Bool
   ) -> Purchase? {
-    var last: (place: Int, dates: (Milliseconds, Milliseconds))?
+    var last: (place: Int, dates: (Timestamp, Timestamp))?
     for (place, period) in periods.enumerated() where counts(period) {
       let dates = order(period)
       if let last {
@@ -112,21 +112,21 @@ public struct Subscription: Hashable, Sendable {
     return last.map { periods[$0.place] }
   }
 
-  private static func ends(_ period: Purchase) -> (Milliseconds, Milliseconds) {
+  private static func ends(_ period: Purchase) -> (Timestamp, Timestamp) {
     (period.expiresDate ?? .distantPast, period.purchaseDate ?? .distantPast)
   }
 
-  private static func begins(_ period: Purchase) -> (Milliseconds, Milliseconds) {
+  private static func begins(_ period: Purchase) -> (Timestamp, Timestamp) {
     (period.purchaseDate ?? .distantPast, period.expiresDate ?? .distantPast)
   }
 }
 
 extension Purchase {
-  func isRevoked(at now: Milliseconds) -> Bool { revocationDate.map { $0 <= now } ?? false }
-  fileprivate func hasBegun(at now: Milliseconds) -> Bool { purchaseDate.map { $0 <= now } ?? true }
-  fileprivate func expires(after now: Milliseconds) -> Bool { expiresDate.map { now < $0 } ?? false }
+  func isRevoked(at now: Timestamp) -> Bool { revocationDate.map { $0 <= now } ?? false }
+  fileprivate func hasBegun(at now: Timestamp) -> Bool { purchaseDate.map { $0 <= now } ?? true }
+  fileprivate func expires(after now: Timestamp) -> Bool { expiresDate.map { now < $0 } ?? false }
 }
 
-extension Milliseconds {
-  static let distantPast = Milliseconds(.min)
+extension Timestamp {
+  static let distantPast = Timestamp(.min)
 }

@@ -35,7 +35,7 @@ public enum Receipt: Hashable, Sendable {
   }
 
   /// The date at which its signature counts: attribute 12, or the purchase of the one transaction.
-  public var signedAt: Milliseconds? {
+  public var signedAt: Timestamp? {
     switch self {
     case .app(let receipt): receipt.createdAt
     case .transaction(let receipt): receipt.purchaseDate

@@ -15,7 +15,7 @@ extension Reconciler {
   private static let pagesAtMost = 100_000
 
   func compareNotifications(
-    _ place: AskablePlace, _ plan: Plan, from start: Milliseconds, to end: Milliseconds,
+    _ place: ReconciliationTarget, _ plan: Plan, from start: Timestamp, to end: Timestamp,
     _ report: inout ReconciliationReport
   ) async throws {
     // Rows may be on two pages, and on the border of two windows.
@@ -39,7 +39,7 @@ extension Reconciler {
   }
 
   private func compare(
-    _ items: [HistoryItem], _ place: AskablePlace, _ plan: Plan, _ report: inout ReconciliationReport
+    _ items: [HistoryItem], _ place: ReconciliationTarget, _ plan: Plan, _ report: inout ReconciliationReport
   ) async throws {
     let arrivals = try await ledger.arrivals(of: items.map(\.told), in: place.scope)
     var missing: [HistoryItem] = []
@@ -52,7 +52,7 @@ extension Reconciler {
   }
 
   private func take(
-    _ missing: [HistoryItem], _ place: AskablePlace, _ report: inout ReconciliationReport
+    _ missing: [HistoryItem], _ place: ReconciliationTarget, _ report: inout ReconciliationReport
   ) async throws {
     guard !missing.isEmpty else { return }
     let (directory, now) = (try await directory(), clock.now())
@@ -74,10 +74,10 @@ extension Reconciler {
 extension Reconciler {
   /// What to write for a notification that is missing; one that nobody can read is set aside, as all that is refused.
   private func entry(
-    for item: HistoryItem, _ place: AskablePlace, _ directory: AppDirectory, at now: Milliseconds
-  ) -> Entry {
+    for item: HistoryItem, _ place: ReconciliationTarget, _ directory: AppRegistrySnapshot, at now: Timestamp
+  ) -> LedgerEntry {
     let message = InboxMessage(notification: item.body, kind: .notificationHistory, receivedAt: now)
-    do throws(Refusal) {
+    do throws(MessageError) {
       var entry = try intake.notification(
         message, ReceivedBody(message.body), pathApp: place.app.bundleID, directory: directory
       ).entry
@@ -85,10 +85,10 @@ extension Reconciler {
       if item.wasTaken { entry.addressee = nil }
       return entry
     } catch {
-      return Entry(
+      return LedgerEntry(
         message,
         .quarantined(
-          Entry.Refusal(
+          LedgerEntry.QuarantineReason(
             source: .unproven, code: error.code, detail: error.detail, claimedApp: place.app.bundleID)))
     }
   }
@@ -96,8 +96,8 @@ extension Reconciler {
 
 /// A notification of the history, as the comparison looks at it.
 private struct HistoryItem {
-  let told: Ledger.Told
-  let day: Milliseconds
+  let told: LedgerStore.Told
+  let day: Timestamp
   /// As Apple would have posted it.
   let body: [UInt8]
   /// Whether a server answered Apple with 200.
@@ -108,10 +108,10 @@ private struct HistoryItem {
   init(_ item: NotificationItem) {
     let notification = item.notification
     let sent = item.sendAttempts.compactMap(\.attemptDate).min()
-    day = (sent ?? notification?.signedDate ?? Milliseconds(0)).startOfDay
+    day = (sent ?? notification?.signedDate ?? Timestamp(0)).startOfDay
     let body: JSONObject = ["signedPayload": .string(item.signedPayload)]
     self.body = body.encoded()
-    told = Ledger.Told(
+    told = LedgerStore.Told(
       notificationUUID: notification?.notificationUUID, digest: MessageIdentity(ofNotification: self.body).digest)
     wasTaken = item.sendAttempts.contains { $0.sendAttemptResult == "SUCCESS" }
   }

@@ -17,14 +17,14 @@ extension Reconciler {
   private static let turn = Interval.hours(20)
 
   func compareSubscriptions(
-    _ place: AskablePlace, _ plan: Plan, from start: Milliseconds, to now: Milliseconds,
+    _ place: ReconciliationTarget, _ plan: Plan, from start: Timestamp, to now: Timestamp,
     _ report: inout ReconciliationReport
   ) async throws {
     let asksInTurn = try await isToldByV1(place)
-    var inTurn = QuietCustomers(atMost: plan.lookUps)
-    var (quiet, last): (QuietCustomers, String?) = (QuietCustomers(atMost: plan.lookUps), nil)
+    var inTurn = OverdueCustomers(atMost: plan.lookUps)
+    var (quiet, last): (OverdueCustomers, String?) = (OverdueCustomers(atMost: plan.lookUps), nil)
     // Anybody with the shared secret can make as many of these ids as they like.
-    var claimed = QuietCustomers(atMost: max(1, plan.lookUps / Self.claimedPart))
+    var claimed = OverdueCustomers(atMost: max(1, plan.lookUps / Self.claimedPart))
     while let slice = try await ledger.slice(of: place.app, place.environment, after: last, limit: Self.sliceLength) {
       try Task.checkCancellation()
       last = slice.originalTransactionIDs.last
@@ -52,7 +52,7 @@ extension Reconciler {
     let confirmed = Array(claimed.chosen.prefix(plan.lookUps - missing.count))
     report.postponed = quiet.count + claimed.count - missing.count - confirmed.count
     let others = inTurn.chosen.prefix(plan.lookUps - missing.count - confirmed.count)
-    let chosen: [(ids: [String], queue: WorkTable.Queue)] = [
+    let chosen: [(ids: [String], queue: HistoryJobTable.Queue)] = [
       (missing + others, .requested), (confirmed, .claimed),
     ].filter { !$0.0.isEmpty }
     let count = chosen.reduce(0) { $0 + $1.ids.count }
@@ -81,27 +81,30 @@ extension Reconciler {
   }
 
   /// Whether V1's notifications alone tell of the app's customers.
-  private func isToldByV1(_ place: AskablePlace) async throws -> Bool {
+  private func isToldByV1(_ place: ReconciliationTarget) async throws -> Bool {
     let (last, heartbeat) = try await ledger.pool.read { session throws(DatabaseError) in
-      (try NewsFlow.lastHeard(of: place.scope, in: session), try HeartbeatTable.last(of: place.scope, in: session))
+      (
+        try NotificationHealth.lastHeard(of: place.scope, in: session),
+        try HeartbeatTable.last(of: place.scope, in: session)
+      )
     }
     // Anybody with the shared secret can send V1: where a heartbeat ever came back, Apple is set to send V2.
     guard let v1 = last[.v1], heartbeat?.returnedAt == nil || heartbeat?.token == nil else { return false }
-    return last[.v2].map { $0 + NewsFlow.heard < v1 } ?? true
+    return last[.v2].map { $0 + NotificationHealth.heard < v1 } ?? true
   }
 
-  private func datesAsked(of ids: [String], _ place: AskablePlace) async throws -> [String: Milliseconds] {
+  private func datesAsked(of ids: [String], _ place: ReconciliationTarget) async throws -> [String: Timestamp] {
     if ids.isEmpty { return [:] }
     return try await ledger.pool.read { session throws(DatabaseError) in
-      try WorkTable.datesAsked(of: ids, in: place.scope, session)
+      try HistoryJobTable.datesAsked(of: ids, in: place.scope, session)
     }
   }
 
   /// Of everybody, as they are known now.
   private func renewals(
-    _ place: AskablePlace, from start: Milliseconds, to now: Milliseconds
-  ) async throws -> [Milliseconds: Completeness] {
-    var (days, last): ([Milliseconds: Completeness], String?) = ([:], nil)
+    _ place: ReconciliationTarget, from start: Timestamp, to now: Timestamp
+  ) async throws -> [Timestamp: Completeness] {
+    var (days, last): ([Timestamp: Completeness], String?) = ([:], nil)
     while let slice = try await ledger.slice(of: place.app, place.environment, after: last, limit: Self.sliceLength) {
       try Task.checkCancellation()
       last = slice.originalTransactionIDs.last
@@ -111,7 +114,7 @@ extension Reconciler {
   }
 
   private func measure(
-    _ slice: CustomerSlice, from start: Milliseconds, to now: Milliseconds, _ days: inout [Milliseconds: Completeness]
+    _ slice: CustomerSlice, from start: Timestamp, to now: Timestamp, _ days: inout [Timestamp: Completeness]
   ) {
     for (subscription, events) in subscriptions(of: slice) {
       let counted = subscription.counted
@@ -128,16 +131,16 @@ extension Reconciler {
     /// Whether anything signed names it.
     var isSigned: Bool
     /// When something that counts was heard for the last time.
-    var lastNews: Milliseconds
+    var lastNews: Timestamp
     /// As of when an unsigned source last said something that no signed source confirms.
-    var claimedAt: Milliseconds?
+    var claimedAt: Timestamp?
 
     /// Whether something was claimed after Apple was asked for the last time.
-    func hasClaim(since asked: Milliseconds?) -> Bool { claimedAt.map { $0 > asked ?? .init(.min) } ?? false }
+    func hasClaim(since asked: Timestamp?) -> Bool { claimedAt.map { $0 > asked ?? .init(.min) } ?? false }
   }
 
   /// What is known by originalTransactionId.
-  private func customers(in slice: CustomerSlice, _ plan: Plan, at now: Milliseconds) -> [String: Quiet] {
+  private func customers(in slice: CustomerSlice, _ plan: Plan, at now: Timestamp) -> [String: Quiet] {
     var found: [String: Quiet] = [:]
     let statements =
       slice.purchases.map { ($0.key.originalTransactionID, $0.source, $0.rank.asOf) }

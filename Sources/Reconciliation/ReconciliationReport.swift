@@ -15,12 +15,12 @@ package struct ReconciliationReport: Sendable {
     package var description: String { "\(part.rawValue): \(error)" }
   }
 
-  package let since: Milliseconds
-  package let until: Milliseconds
+  package let since: Timestamp
+  package let until: Timestamp
   /// By day, of what Apple says it sent.
-  package var notifications: [Milliseconds: Completeness] = [:]
+  package var notifications: [Timestamp: Completeness] = [:]
   /// By day, of the renewals that had to happen.
-  package var renewals: [Milliseconds: Completeness] = [:]
+  package var renewals: [Timestamp: Completeness] = [:]
   /// Notifications taken in now; in a dry run those that would be.
   package var takenIn = 0
   /// In quarantine, with their reasons: those that were set aside now, and those that had been before.
@@ -39,7 +39,7 @@ package struct ReconciliationReport: Sendable {
   package var postponed = 0
   package private(set) var unfinished: [Unfinished] = []
 
-  init(since: Milliseconds, until: Milliseconds) {
+  init(since: Timestamp, until: Timestamp) {
     self.since = since
     self.until = until
   }
@@ -66,7 +66,7 @@ package struct ReconciliationReport: Sendable {
   }
 
   /// All days together.
-  package static func sum(_ days: [Milliseconds: Completeness]) -> Completeness {
+  package static func sum(_ days: [Timestamp: Completeness]) -> Completeness {
     days.values.reduce(into: Completeness()) { $0.add($1) }
   }
 }

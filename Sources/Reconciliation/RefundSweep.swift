@@ -15,11 +15,11 @@ import Wire
 /// process does it. Doing it again, or being killed within, changes nothing.
 package struct RefundSweep: Service {
   private let client: AppStoreClient
-  private let ledger: Ledger
+  private let ledger: LedgerStore
   private let keys: Keyring
-  private let read: HistoryLookUp.Read
+  private let read: HistoryFetch.Read
   private let every: Interval
-  private let metrics: KeepingUpMetrics
+  private let metrics: ReconciliationMetrics
   private let clock: WallClock
   private let logger: Logger
 
@@ -34,12 +34,12 @@ package struct RefundSweep: Service {
   private static let patience = 5
 
   package init(
-    client: AppStoreClient, ledger: Ledger, keys: Keyring, every: Interval, metrics: MetricsRegistry,
-    clock: WallClock, logger: Logger, read: @escaping HistoryLookUp.Read
+    client: AppStoreClient, ledger: LedgerStore, keys: Keyring, every: Interval, metrics: MetricsRegistry,
+    clock: WallClock, logger: Logger, read: @escaping HistoryFetch.Read
   ) {
     (self.client, self.ledger, self.keys, self.read) = (client, ledger, keys, read)
     (self.every, self.clock, self.logger) = (every, clock, logger)
-    self.metrics = KeepingUpMetrics(metrics)
+    self.metrics = ReconciliationMetrics(metrics)
   }
 
   /// Looks through the ledger once a day, or more often if customers are asked about more often.
@@ -50,7 +50,7 @@ package struct RefundSweep: Service {
       do {
         let keys = keys
         let places = try await ledger.pool.read { session throws(DatabaseError) in
-          try AskablePlace.recording(with: keys, in: session).places
+          try ReconciliationTarget.recording(with: keys, in: session).places
         }
         for place in places where !Task.isCancelled { await tell(place) { try await sweep(place) } }
       } catch {
@@ -60,7 +60,7 @@ package struct RefundSweep: Service {
     }
   }
 
-  private func tell(_ place: AskablePlace, _ sweep: () async throws -> Int) async {
+  private func tell(_ place: ReconciliationTarget, _ sweep: () async throws -> Int) async {
     do {
       let count = try await sweep()
       guard count > 0 else { return }
@@ -76,7 +76,7 @@ package struct RefundSweep: Service {
   }
 
   /// Asks about every customer whose turn it is; how many.
-  package func sweep(_ place: AskablePlace) async throws -> Int {
+  package func sweep(_ place: ReconciliationTarget) async throws -> Int {
     // Who was asked about before has bought nothing since, or is called otherwise.
     let before = clock.now() - Self.window - Self.longestPeriod
     var isMore = true
@@ -99,7 +99,7 @@ package struct RefundSweep: Service {
           guard isRecorded else { continue }
           count += 1
           metrics.refundsAsked[place.labels].increment()
-        } catch let failure as CallFailure {
+        } catch let failure as APIError {
           // A process that stops: the customer is due again as soon as the claim ends.
           if failure.code == .cancelled { throw failure }
           try await note(customer, place, isAsked: false)
@@ -125,7 +125,7 @@ package struct RefundSweep: Service {
     return customers
   }
 
-  private func claim(_ customer: String, _ place: AskablePlace) async throws -> Bool {
+  private func claim(_ customer: String, _ place: ReconciliationTarget) async throws -> Bool {
     let (scope, every, now) = (place.scope, every, clock.now())
     return try await ledger.pool.transaction { session throws(DatabaseError) in
       try RefundSweepTable.claim(customer, in: scope, every: every, at: now, session)
@@ -133,7 +133,7 @@ package struct RefundSweep: Service {
   }
 
   /// Notes that a customer was asked about; else they are due again in two days: a pass of the next day begins behind them.
-  private func note(_ customer: String, _ place: AskablePlace, isAsked: Bool) async throws {
+  private func note(_ customer: String, _ place: ReconciliationTarget, isAsked: Bool) async throws {
     let now = clock.now()
     // Not at once: those behind them come first.
     let instant = isAsked ? now : now - every + min(every, .hours(48))
@@ -149,16 +149,16 @@ package struct RefundSweep: Service {
   }
 
   /// Asks for a customer's refunds page by page, and records what Apple signed; whether the ledger took all of it.
-  private func ask(_ id: String, _ place: AskablePlace) async throws(CallFailure) -> Bool {
+  private func ask(_ id: String, _ place: ReconciliationTarget) async throws(APIError) -> Bool {
     var (revision, visited): (String?, Set<String>) = (nil, [])
     while true {
-      let reply: Reply<RefundHistoryResponse>
-      do throws(CallFailure) {
+      let reply: APIResponse<RefundHistoryResponse>
+      do throws(APIError) {
         reply = try await client.send(
           .refundHistory(of: id, revision: revision), as: place.credentials, in: place.api, .bulk)
       } catch {
         // Apple knows no such id, or the account is gone: there is nothing to tell of it.
-        if Verdict.isUnknown(error) || error.errorCode == 4_040_001 { return true }
+        if HistoryJobDecision.isUnknown(error) || error.errorCode == 4_040_001 { return true }
         throw error
       }
       if !(reply.answer.signedTransactions ?? []).isEmpty {
@@ -172,7 +172,7 @@ package struct RefundSweep: Service {
   }
 
   /// Whether it says nothing of how the next customer would fare.
-  private static func isOfCustomer(_ failure: CallFailure) -> Bool {
+  private static func isOfCustomer(_ failure: APIError) -> Bool {
     switch failure.code {
     case .refused, .malformedAnswer, .tooLarge, .endlessPaging: true
     case .rateLimited, .overBudget, .unauthorized, .noToken, .cancelled, .invalidCall, .unreachable, .untrusted,
@@ -182,14 +182,14 @@ package struct RefundSweep: Service {
   }
 
   /// Waits until Apple or the budget says that calls may go on; false where the next customer would fare the same.
-  private func isWorthGoingOn(after failure: CallFailure) async -> Bool {
+  private func isWorthGoingOn(after failure: APIError) async -> Bool {
     switch failure.code {
     case .rateLimited, .overBudget:
       let wait = min(max((failure.retryAt ?? clock.now()) - clock.now(), .seconds(1)), .minutes(10))
       try? await Task.sleep(for: .milliseconds(wait.milliseconds))
       return !Task.isCancelled
     case .unauthorized, .noToken, .cancelled, .invalidCall: return false
-    case .refused: return failure.errorCode != nil && !Verdict.isOfApp(failure)
+    case .refused: return failure.errorCode != nil && !HistoryJobDecision.isOfApp(failure)
     case .malformedAnswer, .tooLarge, .endlessPaging, .unreachable, .untrusted, .interrupted, .serverFailed: return true
     }
   }

@@ -44,8 +44,8 @@ package struct Responder: Sendable {
 
   /// Asks about the certificates that are due, one after the other, notes the answers, and returns their number.
   package func ask(
-    _ revocations: Revocations, clock: WallClock,
-    telling tell: (Revocations.Question, Result<OCSPAnswer.Status, Failure>, _ isNews: Bool) async -> Void
+    _ revocations: RevocationCache, clock: WallClock,
+    telling tell: (RevocationCache.PendingCheck, Result<OCSPAnswer.Status, Failure>, _ isNews: Bool) async -> Void
   ) async -> Int {
     var count = 0
     for question in revocations.due(at: clock.now()) where !Task.isCancelled {
@@ -67,7 +67,7 @@ package struct Responder: Sendable {
 
   /// The first responder that the certificate names is asked, as Apple's own libraries do.
   package func ask(
-    _ question: Revocations.Question, clock: WallClock
+    _ question: RevocationCache.PendingCheck, clock: WallClock
   ) async throws(Failure) -> OCSPAnswer.Status {
     guard let url = question.certificate.ocspURLs.first else { throw .noResponder }
     let request: OCSPRequest

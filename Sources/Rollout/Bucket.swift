@@ -37,7 +37,7 @@ package struct Bucket: Hashable, Sendable, Comparable {
 }
 
 /// How many of an app's customers get our answers in the stage `ramp`.
-package struct RampShare: Hashable, Sendable, Comparable, CustomStringConvertible {
+package struct RampPercentage: Hashable, Sendable, Comparable, CustomStringConvertible {
   /// Hundredths of a percent, 0 to 10,000.
   package let hundredths: Int
 

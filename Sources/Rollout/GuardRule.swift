@@ -21,7 +21,7 @@ package struct GuardRule: Hashable, Sendable {
 
   package init() {}
 
-  package enum Verdict: Hashable, Sendable {
+  package enum Status: Hashable, Sendable {
     /// Too few customers were compared: the stage stays, and goes no further.
     case held
     case sound
@@ -50,7 +50,7 @@ package struct GuardRule: Hashable, Sendable {
   /// - Parameters:
   ///   - customers: compared since the stage was set, within the window.
   ///   - affected: those of them with an impact that counts.
-  package func verdict(customers: Int, affected: Int) -> Verdict {
+  package func verdict(customers: Int, affected: Int) -> Status {
     guard customers >= max(1, leastCustomers) else { return .held }
     return affected * 1_000_000 > mostImpact * customers
       ? .breached(.impact(affected: affected, customers: customers)) : .sound
@@ -59,7 +59,7 @@ package struct GuardRule: Hashable, Sendable {
   /// The verdict about impact, errors and latency: the first of these that is exceeded.
   ///
   /// Errors and latency that cannot be judged breach nothing; `held` tells of the impact alone.
-  package func verdict(of figures: GuardFigures) -> Verdict {
+  package func verdict(of figures: GuardStatistics) -> Status {
     let byImpact = verdict(customers: figures.customers, affected: figures.affected)
     if byImpact.breach != nil { return byImpact }
     if let breach = errorBreach(figures) ?? latencyBreach(figures) { return .breached(breach) }
@@ -68,7 +68,7 @@ package struct GuardRule: Hashable, Sendable {
 
   /// `held` with how many customers of how many are known, and with their rate if it is above the threshold:
   /// `held (85 of 100 customers, 8 % above 1 %)`.
-  package func held(_ figures: GuardFigures) -> String {
+  package func held(_ figures: GuardStatistics) -> String {
     var text = "held (\(figures.customers) of \(max(1, leastCustomers)) customers"
     if figures.customers > 0, figures.affected * 1_000_000 > mostImpact * figures.customers {
       let rate = figures.affected * 1_000_000 / figures.customers
@@ -83,13 +83,13 @@ package struct GuardRule: Hashable, Sendable {
   ///
   /// What is above 100 % is shown as `100 %`.
   package static func percent(_ perMillion: Int) -> String {
-    RampShare(hundredths: min(max(perMillion / 100, 0), Bucket.count)).map { "\($0)" } ?? ""
+    RampPercentage(hundredths: min(max(perMillion / 100, 0), Bucket.count)).map { "\($0)" } ?? ""
   }
 
   /// More of our calls got no answer than of Apple's, by more than may.
   ///
   /// Where Apple fails nearly as often, or was not asked, going back to `shadow` would help nobody.
-  private func errorBreach(_ figures: GuardFigures) -> GuardBreach? {
+  private func errorBreach(_ figures: GuardStatistics) -> GuardBreach? {
     let (ours, apple) = (figures.ours, figures.apple)
     guard mostErrors > 0, ours.calls >= max(1, leastCalls), apple.calls >= Self.leastAppleCalls,
       ours.errors >= Self.leastErrors, ours.errorRate - apple.errorRate > Double(mostErrors) / 1_000_000
@@ -100,7 +100,7 @@ package struct GuardRule: Hashable, Sendable {
   /// Our p99 is more than so many times Apple's.
   ///
   /// Surely so, whatever the steps by which times are counted. Apple's calls without an answer count as its slowest.
-  private func latencyBreach(_ figures: GuardFigures) -> GuardBreach? {
+  private func latencyBreach(_ figures: GuardStatistics) -> GuardBreach? {
     let (ours, apple) = (figures.ours, figures.apple)
     guard mostLatency > 0, min(ours.calls - ours.errors, apple.calls) >= max(1, leastCalls),
       let slowest = ours.slowest, let applesSlowest = apple.slowest,

@@ -14,7 +14,7 @@ package enum Stage: String, Hashable, Sendable, CaseIterable, Comparable {
   case complete
 
   /// What becomes of a notification.
-  package var notifications: NotificationRoad {
+  package var notifications: NotificationHandling {
     switch self {
     case .legacy: .passThrough
     case .record, .shadow, .ramp, .live, .complete: .record
@@ -22,7 +22,7 @@ package enum Stage: String, Hashable, Sendable, CaseIterable, Comparable {
   }
 
   /// Whose answer a caller of verifyReceipt gets.
-  package var answers: AnswerRoad {
+  package var answers: ResponderChoice {
     switch self {
     case .legacy, .record, .shadow: .apple
     case .ramp: .divided
@@ -57,7 +57,7 @@ package enum Stage: String, Hashable, Sendable, CaseIterable, Comparable {
 }
 
 /// The roads of a verifyReceipt request.
-package enum AnswerRoad: Hashable, Sendable {
+package enum ResponderChoice: Hashable, Sendable {
   /// To Apple, whose answer is passed through.
   case apple
   /// By the customer's bucket, to Apple or to us.
@@ -67,7 +67,7 @@ package enum AnswerRoad: Hashable, Sendable {
 }
 
 /// The two roads of a notification.
-package enum NotificationRoad: Hashable, Sendable {
+package enum NotificationHandling: Hashable, Sendable {
   /// To the old back end while Apple waits, its status returned to Apple; nothing is kept.
   case passThrough
   /// Into the inbox and, in the same transaction, into the outbox of every enabled destination.

@@ -5,7 +5,7 @@ package import Runtime
 package struct HTTPServerMetrics: Sendable {
   private let refused: MetricFamily<Counter>
   private let logger: Logger
-  private let pace = LogPace(10)
+  private let pace = LogRateLimiter(10)
 
   package init(_ metrics: MetricsRegistry, logger: Logger) {
     refused = metrics.counter(

@@ -112,7 +112,7 @@ package struct ServiceMetrics: Sendable {
 
 extension ServiceMetrics {
   /// Counts what a message had that this build does not know.
-  func count(_ survey: Survey) {
+  func count(_ survey: UndocumentedContent) {
     if survey.isClean { return }
     unknowns["field"].increment(by: UInt64(survey.unknownFields.count))
     unknowns["unusable"].increment(by: UInt64(survey.unusableFields.count))

@@ -69,7 +69,7 @@ package struct RolloutGuard: Service {
       try? await Task.sleep(for: every)
     }
     // No other process announces its entries. While the database does not answer, the process ends all the same.
-    let isAnnounced = await InTime.run(within: .seconds(5), otherwise: false) { [self, memory] in
+    let isAnnounced = await withTimeout(within: .seconds(5), otherwise: false) { [self, memory] in
       var memory = memory
       return (try? await announceEntries(&memory)) != nil
     }
@@ -80,18 +80,18 @@ package struct RolloutGuard: Service {
 
   private struct Found: Sendable {
     let app: App
-    let flag: Flag
+    let flag: StageRecord
     /// Nil in `shadow`, where nothing is to be taken back.
-    let verdict: GuardRule.Verdict?
+    let verdict: GuardRule.Status?
 
-    var scope: Scope { Scope(app: app.id, environment: flag.environment) }
+    var scope: AppScope { AppScope(app: app.id, environment: flag.environment) }
     var labels: [String] { [app.bundleID, flag.environment.rawValue] }
   }
 
   private func look(_ memory: inout Memory) async throws {
     let now = clock.now()
     let found = try await pool.read { session throws(DatabaseError) in
-      let flags = try FlagTable.all(in: session).filter { $0.value.stage >= .shadow }
+      let flags = try StageTable.all(in: session).filter { $0.value.stage >= .shadow }
       guard !flags.isEmpty else { return [Found]() }
       let (rules, apps) = (try GuardTable.all(in: session), try AppTable.all(in: session))
       var found: [Found] = []
@@ -102,7 +102,7 @@ package struct RolloutGuard: Service {
           continue
         }
         let rule = rules[scope] ?? GuardRule()
-        let figures = try GuardFigures.read(scope, by: rule, since: flag.changedAt, at: now, in: session)
+        let figures = try GuardStatistics.read(scope, by: rule, since: flag.changedAt, at: now, in: session)
         found.append(Found(app: app, flag: flag, verdict: rule.verdict(of: figures)))
       }
       return found
@@ -132,9 +132,9 @@ package struct RolloutGuard: Service {
     try await announceEntries(&memory)
   }
 
-  private func takeBack(_ found: Found, for breach: GuardBreach, at now: Milliseconds) async throws {
+  private func takeBack(_ found: Found, for breach: GuardBreach, at now: Timestamp) async throws {
     let (app, flag) = (found.app.bundleID, found.flag)
-    let (environment, from) = (flag.environment.rawValue, Move.name(flag.stage, flag.share))
+    let (environment, from) = (flag.environment.rawValue, StageTransition.name(flag.stage, flag.share))
     let text = "\(from) to shadow: \(breach.text)"
     let facts: JSONObject = [
       // Each stage is taken back once at most, so a receiver knows by the id what it was told before.
@@ -147,7 +147,7 @@ package struct RolloutGuard: Service {
       "next_steps": .array(breach.next(app, environment).map(JSONValue.string)),
     ]
     try await pool.transaction { session throws(DatabaseError) in
-      guard try FlagTable.advance(found.scope, from: flag, to: .shadow, at: now, in: session) else { return }
+      guard try StageTable.advance(found.scope, from: flag, to: .shadow, at: now, in: session) else { return }
       try AuditTable.note(
         Self.action, of: app, by: "guard", because: "\(environment): \(text)", at: now, from: process,
         announcing: facts, in: session)

@@ -6,18 +6,18 @@ package import Time
 
 /// A request to verifyReceipt, and what Apple answered to it.
 package struct ShadowCall: Sendable {
-  package let call: AnswerCall
+  package let call: VerifyReceiptCall
   /// Apple's answer.
   package let theirs: JSONObject
   /// Before Apple was asked.
-  package let askedAt: Milliseconds
+  package let askedAt: Timestamp
   /// Bytes of the request and, as values take several times their text, of Apple's answer.
   package let size: Int
   /// Whether an operator has it compared, whatever the app's stage.
   package let isOperators: Bool
 
   package init(
-    _ call: AnswerCall, theirs: JSONObject, bytes: Int, askedAt: Milliseconds, isOperators: Bool = false
+    _ call: VerifyReceiptCall, theirs: JSONObject, bytes: Int, askedAt: Timestamp, isOperators: Bool = false
   ) {
     self.call = call
     self.theirs = theirs
@@ -28,14 +28,14 @@ package struct ShadowCall: Sendable {
 }
 
 /// What came of one call.
-package struct ComparedCall: Sendable {
+package struct ComparisonSummary: Sendable {
   package let outcome: ShadowOutcome
   /// Nil where nothing was compared.
-  package let judgement: ComparisonTable.Judgement?
+  package let judgement: ComparisonTable.Outcome?
   /// Of whom: the same for every receipt of one customer; nil where nothing was compared.
   package let customer: Digest?
 
-  init(_ outcome: ShadowOutcome, _ judgement: ComparisonTable.Judgement? = nil, of customer: Digest? = nil) {
+  init(_ outcome: ShadowOutcome, _ judgement: ComparisonTable.Outcome? = nil, of customer: Digest? = nil) {
     self.outcome = outcome
     self.judgement = judgement
     self.customer = customer

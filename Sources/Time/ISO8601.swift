@@ -1,4 +1,4 @@
-extension Milliseconds {
+extension Timestamp {
   /// The instant as `2026-11-21T00:45:48.123Z`, proleptic Gregorian, always UTC, milliseconds only when there are any.
   public var iso8601: String {
     let milliseconds = sinceEpoch.flooredRemainder(1_000)
@@ -24,7 +24,7 @@ extension Milliseconds {
   }
 }
 
-extension Milliseconds {
+extension Timestamp {
   /// Days since 1970-01-01 of a date, the inverse of `civil`; of an impossible date those of another one.
   public static func days(ofCivil year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
     let y = month <= 2 ? year - 1 : year

@@ -18,8 +18,8 @@ extension Payload {
   }
 
   /// What in this structure is not as documented when this was built.
-  public func survey() -> Survey {
-    var survey = Survey()
+  public func survey() -> UndocumentedContent {
+    var survey = UndocumentedContent()
     Self.schema.survey(json, path: "", into: &survey)
     return survey
   }
@@ -27,7 +27,7 @@ extension Payload {
   func text(_ key: String) -> String? { json[key]?.string }
   func integer(_ key: String) -> Int64? { json[key]?.integer }
   func flag(_ key: String) -> Bool? { json[key]?.bool }
-  func date(_ key: String) -> Milliseconds? { json[key]?.milliseconds }
+  func date(_ key: String) -> Timestamp? { json[key]?.milliseconds }
   func texts(_ key: String) -> [String]? { json[key]?.array?.compactMap(\.string) }
   func structure<Inner: Payload>(_ key: String) -> Inner? { Inner(json[key]) }
   func structures<Inner: Payload>(_ key: String) -> [Inner]? { json[key]?.array?.compactMap { Inner($0) } }
@@ -61,14 +61,14 @@ extension JSONValue {
     self = .array(texts.map(JSONValue.string))
   }
 
-  init?(_ date: Milliseconds?) {
+  init?(_ date: Timestamp?) {
     guard let date else { return nil }
     self = .integer(date.sinceEpoch)
   }
 }
 
 /// What a structure has that its documentation does not: kept as it came, counted and shown, never guessed.
-public struct Survey: Hashable, Sendable {
+public struct UndocumentedContent: Hashable, Sendable {
   /// Fields that no documentation names, by path: `data.newField`.
   public internal(set) var unknownFields: [String] = []
   /// Fields whose value is not of the documented type: `quantity` given as "abc".
@@ -87,7 +87,7 @@ public struct Survey: Hashable, Sendable {
   public mutating func add(unknown path: String) { unknownFields.append(path) }
 
   /// The same with other texts in the place of these.
-  package func mapTexts(_ change: (String) -> String) -> Survey {
+  package func mapTexts(_ change: (String) -> String) -> UndocumentedContent {
     var survey = self
     survey.unknownFields = unknownFields.map(change)
     survey.unusableFields = unusableFields.map(change)
@@ -95,7 +95,7 @@ public struct Survey: Hashable, Sendable {
     return survey
   }
 
-  public mutating func add(_ other: Survey) {
+  public mutating func add(_ other: UndocumentedContent) {
     unknownFields += other.unknownFields
     unusableFields += other.unusableFields
     unknownValues += other.unknownValues

@@ -19,11 +19,11 @@ public struct Schema: Sendable {
     /// A list, or one object in its place: V1 bodies that went through many hands have either where Apple has the other.
     case rows(Schema)
     /// Of the old generation, which writes one value in several ways.
-    case loose(Loose)
+    case loose(LooseValue)
   }
 
   /// What V1 means by a value, however it writes it.
-  public enum Loose: Sendable {
+  public enum LooseValue: Sendable {
     /// Text, or a whole number that stands for its digits.
     case text
     /// A whole number, or its digits as text.
@@ -48,14 +48,15 @@ public struct Schema: Sendable {
     kinds = Array(fields.values)
   }
 
-  func survey(_ object: JSONObject, path: String, into survey: inout Survey) {
+  func survey(_ object: JSONObject, path: String, into survey: inout UndocumentedContent) {
     self.survey(object, path: path, into: &survey) { key, _ in kind(of: key) }
   }
 
   private func kind(of key: String) -> Kind? { names.place(of: key).map { kinds[$0] } }
 
   private func survey(
-    _ object: JSONObject, path: String, into survey: inout Survey, _ kind: (_ key: String, _ place: Int) -> Kind?
+    _ object: JSONObject, path: String, into survey: inout UndocumentedContent,
+    _ kind: (_ key: String, _ place: Int) -> Kind?
   ) {
     let members = object.members
     for place in members.indices {
@@ -118,7 +119,7 @@ extension Schema.Kind {
   }
 }
 
-extension Schema.Loose {
+extension Schema.LooseValue {
   fileprivate func accepts(_ value: JSONValue) -> Bool {
     switch self {
     case .text, .word: value.looseText != nil

@@ -1,12 +1,12 @@
 /// Payloads of one app, signed below a PKI of their own, and the adapter that trusts it in every environment.
 enum Bench {
-  static let now = Milliseconds(1_780_000_000_000)
+  static let now = Timestamp(1_780_000_000_000)
   static let signed = now - .hours(1)
   static let app = "com.example.adapter"
   static let original = "2000000900000001"
   static let pki: ApplePKI = make()
   static let stranger: ApplePKI = make()
-  static let adapter = Adapter(verifier: SignedDataVerifier(roots: TrustedRoots(exactly: roots(pki))))
+  static let adapter = MessageDecoder(verifier: SignedDataVerifier(roots: TrustedRoots(exactly: roots(pki))))
 
   static let transaction: JSONObject = [
     "transactionId": .string(original), "originalTransactionId": .string(original), "webOrderLineItemId": "1000001",
@@ -65,30 +65,31 @@ enum Bench {
     return body.encoded()
   }
 
-  static func read(_ body: [UInt8], at now: Milliseconds = now) throws(Refusal) -> Reading {
+  static func read(_ body: [UInt8], at now: Timestamp = now) throws(MessageError) -> DecodedMessage {
     try adapter.notification(body, message: .sha256(body), now: now)
   }
 
-  static func read(_ payload: JSONObject) throws -> Reading { try read(body(payload)) }
+  static func read(_ payload: JSONObject) throws -> DecodedMessage { try read(body(payload)) }
 
   static func evidence(
     _ body: [UInt8], of app: String = app, in environment: Environment? = nil
-  ) throws(Refusal) -> Reading {
+  ) throws(MessageError) -> DecodedMessage {
     try adapter.evidence(body, app: app, environment: environment, message: .sha256(body), now: now)
   }
 
-  static func evidence(_ answer: JSONObject, in environment: Environment? = nil) throws(Refusal) -> Reading {
+  static func evidence(_ answer: JSONObject, in environment: Environment? = nil) throws(MessageError) -> DecodedMessage
+  {
     try evidence(answer.encoded(), in: environment)
   }
 
   /// The same answer, fetched from Apple by us.
-  static func fetched(_ answer: JSONObject, in environment: Environment? = nil) throws(Refusal) -> Reading {
+  static func fetched(_ answer: JSONObject, in environment: Environment? = nil) throws(MessageError) -> DecodedMessage {
     let body = answer.encoded()
     return try adapter.apiAnswer(body, app: app, environment: environment, message: .sha256(body), now: now)
   }
 
   /// A bare JWS as evidence.
-  static func evidence(signing payload: JSONObject, in environment: Environment? = nil) throws -> Reading {
+  static func evidence(signing payload: JSONObject, in environment: Environment? = nil) throws -> DecodedMessage {
     try evidence(Array(sign(payload).utf8), in: environment)
   }
 

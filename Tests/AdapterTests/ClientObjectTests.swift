@@ -9,16 +9,16 @@
     return try #require(try JSONReader.read(bytes).object)
   }
 
-  private static func adapter() throws -> Adapter {
+  private static func adapter() throws -> MessageDecoder {
     let root = try #require(Samples.bytes("\(place)/expo-root.der"))
-    return Adapter(
+    return MessageDecoder(
       verifier: SignedDataVerifier(roots: TrustedRoots(exactly: try RootCertificate.read(root))),
       receipts: ReceiptReader())
   }
 
   private static func read(
     _ object: JSONObject, of app: String, in environment: Environment? = nil
-  ) throws -> Reading {
+  ) throws -> DecodedMessage {
     let bytes = object.encoded()
     return try adapter().evidence(
       bytes, app: app, environment: environment, message: .sha256(bytes), now: Bench.now)
@@ -40,7 +40,7 @@
       #expect(reading.environment == .production)
       #expect(ReceivedBody(object.encoded()).proof == .signature)
     }
-    #expect(throws: Refusal.self) { try Self.read(Self.object("cordova"), of: "com.example.another") }
+    #expect(throws: MessageError.self) { try Self.read(Self.object("cordova"), of: "com.example.another") }
   }
 
   /// Anybody can put somebody else's id beside a receipt of their own.
@@ -97,7 +97,7 @@
     #expect(reading.findings.purchases.isEmpty)
     #expect(reading.survey.unknownFields.contains("purchaseToken"))
     object["transactionId"] = nil
-    #expect(throws: Refusal.self) { try Self.read(object, of: "com.example.reader") }
+    #expect(throws: MessageError.self) { try Self.read(object, of: "com.example.reader") }
   }
 
   @Test func `is no answer, notification or id that is read as one`() throws {

@@ -1,7 +1,7 @@
 @Suite struct `What is converted` {
   private func convert(
     _ bytes: [UInt8], app: String? = nil, in environment: Environment? = nil, unsigned: Bool = false
-  ) throws(ConversionRefusal) -> JSONObject {
+  ) throws(ConversionError) -> JSONObject {
     let conversion = Conversion(
       verifier: SignedDataVerifier(roots: TrustedRoots(exactly: Bench.roots(Bench.pki))), receipts: ReceiptReader(),
       app: app, environment: environment, allowsUnsigned: unsigned)
@@ -14,8 +14,8 @@
 
   private func refusal(
     _ bytes: [UInt8], app: String? = nil, in environment: Environment? = nil, unsigned: Bool = false
-  ) -> ConversionRefusal? {
-    do throws(ConversionRefusal) {
+  ) -> ConversionError? {
+    do throws(ConversionError) {
       _ = try convert(bytes, app: app, in: environment, unsigned: unsigned)
       return nil
     } catch { return error }

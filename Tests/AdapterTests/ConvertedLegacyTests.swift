@@ -136,7 +136,7 @@ struct `Real V1 samples, converted,` {
     do {
       let document = try Self.convert("verify_receipt/\(name).json")
       Issue.record("\(name) became \(document)")
-    } catch let refusal as ConversionRefusal {
+    } catch let refusal as ConversionError {
       #expect(refusal.code == "verifyReceiptStatus" && refusal.detail.contains("status 21"))
     }
   }

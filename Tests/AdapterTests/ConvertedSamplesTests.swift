@@ -116,7 +116,7 @@ struct `Real samples, converted,` {
         "asOf":1335798355868,"trust":"receipt"}],"renewals":[]}
         """),
   ]
-  private static func convert(_ sample: Known) throws(ConversionRefusal) -> JSONObject {
+  private static func convert(_ sample: Known) throws(ConversionError) -> JSONObject {
     guard let bytes = Samples.bytes(sample.path), let root = Samples.bytes("apple_library/certs/testCA.der"),
       let roots = try? RootCertificate.read(root)
     else { return ["missing": .string(sample.path)] }
@@ -130,7 +130,7 @@ struct `Real samples, converted,` {
   @Test(arguments: known)
   func `are exactly what is known of them`(sample: Known) {
     var made: String
-    do throws(ConversionRefusal) {
+    do throws(ConversionError) {
       var document = try Self.convert(sample)
       for member in document {
         guard let elements = member.value.array else { continue }

@@ -47,7 +47,7 @@
       "data": [["lastTransactions": [try item(Bench.original, nil, Bench.renewal)]]],
     ]
     #expect(try Bench.evidence(answer).findings.renewals.first?.key.app == Bench.app)
-    #expect(throws: Refusal(.authentic, .wrongBundle, "")) {
+    #expect(throws: MessageError(.authentic, .wrongBundle, "")) {
       try Bench.evidence(Bench.with(answer, "bundleId", "com.example.other"))
     }
   }
@@ -101,7 +101,7 @@
     #expect(fetched.title == "history of 2")
     #expect(fetched.findings.purchases.map(\.key.app) == [Bench.app, Bench.app])
     // Somebody may have bought it in another app, and send it to this one.
-    let seed = Seed(app: Bench.app, environment: .sandbox, transactionID: "9", isSigned: true)
+    let seed = TransactionReference(app: Bench.app, environment: .sandbox, transactionID: "9", isSigned: true)
     let handedIn = try Bench.evidence(history).findings
     #expect(handedIn.originalTransactionIDs == [Bench.original])
     #expect(handedIn.seeds.contains(seed))
@@ -121,7 +121,7 @@
       let reading = try Bench.fetched(answer)
       #expect(reading.findings.originalTransactionIDs == [Bench.original])
       #expect(reading.survey.unusableFields == ["signedTransactions[]"])
-      #expect(throws: Refusal.self) {
+      #expect(throws: MessageError.self) {
         try Bench.fetched(Bench.with(answer, "signedTransactions", [try Bench.signedValue(row)]))
       }
     }
@@ -130,14 +130,14 @@
         .string(try Bench.sign(Bench.transaction, by: Bench.stranger)), try Bench.signedValue(Bench.transaction),
       ]
     ]
-    #expect(throws: Refusal.self) { try Bench.fetched(forged) }
+    #expect(throws: MessageError.self) { try Bench.fetched(forged) }
   }
 
   @Test func `may be a notification`() throws {
     let body = try Bench.body(Bench.payload(Bench.data()))
     var expected = try Bench.read(body).findings
     expected.seeds = expected.originalTransactionIDs.map {
-      Seed(app: expected.app, environment: expected.environment, transactionID: $0)
+      TransactionReference(app: expected.app, environment: expected.environment, transactionID: $0)
     }
     let findings = try Bench.evidence(body).findings
     #expect(findings == expected)

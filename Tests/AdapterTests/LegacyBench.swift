@@ -1,14 +1,14 @@
 /// V1 bodies by days: what happened when is what they are about.
 extension Bench {
-  static let day0 = Milliseconds(1_600_000_000_000)
+  static let day0 = Timestamp(1_600_000_000_000)
   static let receiptPKI = ReceiptPKI.known(at: now)
   static let legacyAdapter = legacyMake {
-    Adapter(
+    MessageDecoder(
       verifier: SignedDataVerifier(roots: TrustedRoots(exactly: [try pki.trustedRoot()])),
       receipts: ReceiptReader(trust: ReceiptTrust(exactly: [try receiptPKI.trustedRoot()])))
   }
 
-  static func day(_ day: Int64) -> Milliseconds { day0 + .days(day) }
+  static func day(_ day: Int64) -> Timestamp { day0 + .days(day) }
   static func ms(_ day: Int64) -> JSONValue { .string(String(Bench.day(day).sinceEpoch)) }
 
   /// A period of the subscription 1000, bought and ended on these days; its line is 9 and its transaction id.
@@ -49,17 +49,18 @@ extension Bench {
   }
 
   static func legacy(
-    _ body: JSONObject, app: String? = app, trust: Adapter.Trust = .sharedSecret, at received: Milliseconds = day(45)
-  ) throws(Refusal) -> Reading {
+    _ body: JSONObject, app: String? = app, trust: MessageDecoder.Proof = .sharedSecret,
+    at received: Timestamp = day(45)
+  ) throws(MessageError) -> DecodedMessage {
     let bytes = body.encoded()
     return try legacyAdapter.notification(
       bytes, message: .sha256(bytes),
-      origin: LegacyOrigin(app: app, environment: nil, trust: trust, receivedAt: received), now: received)
+      origin: V1Context(app: app, environment: nil, trust: trust, receivedAt: received), now: received)
   }
 
   static func legacyEvidence(
     _ body: [UInt8], of app: String = app, in environment: Environment? = nil, userID: String? = nil
-  ) throws(Refusal) -> Reading {
+  ) throws(MessageError) -> DecodedMessage {
     try legacyAdapter.evidence(
       body, app: app, environment: environment, userID: userID, message: .sha256(body), now: now)
   }

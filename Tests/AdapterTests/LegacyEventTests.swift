@@ -131,7 +131,7 @@ struct HappeningFixture: CustomTestStringConvertible, Sendable {
   func `of CANCEL without a date and a line at the top is of the row that was cancelled`(name: String) throws {
     let bytes = try #require(Samples.bytes("../cases/public-reports/08-cancel-without-line-item/\(name).json"))
     let body = try #require(try JSONReader.read(bytes).object)
-    let findings = try Bench.legacy(body, app: "com.example.reader", at: Milliseconds(1_600_000_000_000)).findings
+    let findings = try Bench.legacy(body, app: "com.example.reader", at: Timestamp(1_600_000_000_000)).findings
     #expect(findings.events.map(\.notificationType) == ["REFUND"])
     #expect(findings.events.map(\.transactionID) == ["1000000700000002"])
     #expect(findings.eventsWithoutRow.isEmpty)
@@ -332,7 +332,7 @@ struct HappeningFixture: CustomTestStringConvertible, Sendable {
 
   @Test func `whose parts are of two apps is refused`() throws {
     let flat: JSONValue = .object(Bench.row("1000", 0, 30, ["bid": "com.example.other"]))
-    let refusal = #expect(throws: Refusal.self) {
+    let refusal = #expect(throws: MessageError.self) {
       let reading = try Bench.legacy(Bench.v1("DID_RENEW", [], [:], ["latest_receipt_info": flat]))
       return reading
     }

@@ -20,7 +20,7 @@
       let reading = try Bench.legacyEvidence(answer(.integer(status)).encoded())
       #expect(row.holdsData && reading.findings.purchases.count == 3)
     } catch {
-      #expect(!row.holdsData && error.code == Refusal.Code.verifyReceiptStatus.rawValue)
+      #expect(!row.holdsData && error.code == MessageError.Code.verifyReceiptStatus.rawValue)
       #expect(error.detail.contains(row.meaning) && error.detail.contains("(\(id))"))
     }
   }
@@ -76,7 +76,7 @@
     let reading = try Bench.legacyAdapter.answer(
       body, app: Bench.app, environment: nil, message: .sha256(body), now: Bench.now)
     #expect(reading.trust == .apple)
-    #expect(throws: Refusal(.unreadable, .notAMessage, "")) {
+    #expect(throws: MessageError(.unreadable, .notAMessage, "")) {
       try Bench.legacyAdapter.answer([0x7B, 0x7D], app: nil, environment: nil, message: .sha256([]), now: Bench.now)
     }
   }
@@ -119,21 +119,21 @@
     let unknown = try Bench.legacyEvidence(body.encoded())
     #expect(
       unknown.findings.seeds == [
-        Seed(app: Bench.app, environment: nil, transactionID: "2000000123", userID: "ada")
+        TransactionReference(app: Bench.app, environment: nil, transactionID: "2000000123", userID: "ada")
       ])
     #expect(unknown.findings.purchases.isEmpty && unknown.findings.links.isEmpty)
     let known = try Bench.legacyEvidence(
       JSONObject([(key, JSONValue.integer(2_000_000_123))]).encoded(), in: .sandbox, userID: "bob")
     #expect(
       known.findings.seeds == [
-        Seed(app: Bench.app, environment: .sandbox, transactionID: "2000000123", userID: "bob")
+        TransactionReference(app: Bench.app, environment: .sandbox, transactionID: "2000000123", userID: "bob")
       ])
   }
 
   @Test func `is the request's user's, whomever the body names, and says when the two differ`() throws {
     let body: JSONObject = ["transactionId": "2000000123", "userId": "mallory"]
     let read = try Bench.legacyEvidence(body.encoded(), userID: "ada")
-    #expect(read.objection?.code == Refusal.Code.userIdContradicts.rawValue)
+    #expect(read.objection?.code == MessageError.Code.userIdContradicts.rawValue)
     #expect(read.findings.seeds.map(\.userID) == ["ada"])
     #expect(read.findings.waitingUserIDs.map(\.userID) == ["ada"])
     for (beside, inside, user) in [("ada", "ada", "ada"), ("ada", " ", "ada"), (" ", "bob", "bob")] {
@@ -238,10 +238,10 @@
     let unproven = try Bench.legacyEvidence(Array(stranger.utf8))
     #expect(unproven.trust == .none && unproven.findings.links.isEmpty && unproven.findings.claimedLinks.count == 1)
     #expect(Set(unproven.findings.purchases.map(\.source)) == [.unverifiedReceipt])
-    #expect(throws: Refusal(.authentic, .wrongBundle, "")) {
+    #expect(throws: MessageError(.authentic, .wrongBundle, "")) {
       try Bench.legacyEvidence(Array(text.utf8), of: "com.example.other")
     }
-    #expect(throws: Refusal(.authentic, .environmentUnknown, "")) {
+    #expect(throws: MessageError(.authentic, .environmentUnknown, "")) {
       try Bench.legacyEvidence(Array(text.utf8), in: .production)
     }
   }

@@ -1,15 +1,15 @@
 @Suite(.enabled(if: Samples.directory != nil, "no ../shared/samples beside the project"))
 struct `Real V1 data` {
-  private static let adapter = Adapter(verifier: SignedDataVerifier(roots: .apple))
+  private static let adapter = MessageDecoder(verifier: SignedDataVerifier(roots: .apple))
 
-  private func notification(_ name: String) throws -> Reading {
+  private func notification(_ name: String) throws -> DecodedMessage {
     let body = try #require(Samples.bytes("notifications_v1/\(name).json"))
     return try Self.adapter.notification(
       body, message: .sha256(body),
-      origin: LegacyOrigin(app: nil, environment: nil, trust: .sharedSecret, receivedAt: Bench.now), now: Bench.now)
+      origin: V1Context(app: nil, environment: nil, trust: .sharedSecret, receivedAt: Bench.now), now: Bench.now)
   }
 
-  private func evidence(_ path: String, app: String, in environment: Environment? = nil) throws -> Reading {
+  private func evidence(_ path: String, app: String, in environment: Environment? = nil) throws -> DecodedMessage {
     let body = try #require(Samples.bytes(path))
     return try Self.adapter.evidence(body, app: app, environment: environment, message: .sha256(body), now: Bench.now)
   }
@@ -22,12 +22,12 @@ struct `Real V1 data` {
     let statement = try #require(reading.findings.purchases.first)
     #expect(reading.findings.purchases.count == 1)
     #expect(statement.source == .notificationV1)
-    #expect(statement.facts.date(.expiresDate) == Milliseconds(1_595_808_159_000))
+    #expect(statement.facts.date(.expiresDate) == Timestamp(1_595_808_159_000))
     #expect(statement.facts.text(.subscriptionGroupIdentifier) == "00000000")
     #expect(statement.facts.text(.type) == "Auto-Renewable Subscription" && statement.facts.isInferred(.type))
     let event = try #require(reading.findings.events.first)
     #expect(event.notificationType == "SUBSCRIBED" && event.subtype == "INITIAL_BUY" && event.rule == "V-001")
-    #expect(event.date == Milliseconds(1_593_216_159_000))
+    #expect(event.date == Timestamp(1_593_216_159_000))
     #expect(reading.findings.renewals.first?.facts.integer(.autoRenewStatus) == 1)
     #expect(reading.findings.seeds.map(\.transactionID) == ["000000000000000"])
   }
@@ -36,11 +36,11 @@ struct `Real V1 data` {
     let reading = try notification("educreations_DID_FAIL_TO_RENEW")
     let statement = try #require(reading.findings.purchases.first)
     #expect(statement.key.originalTransactionID == "70000762954330")
-    #expect(statement.facts.date(.expiresDate) == Milliseconds(1_599_527_817_000))
-    #expect(statement.rank.asOf == Milliseconds(1_599_527_817_000))
+    #expect(statement.facts.date(.expiresDate) == Timestamp(1_599_527_817_000))
+    #expect(statement.rank.asOf == Timestamp(1_599_527_817_000))
     let event = try #require(reading.findings.events.first)
     #expect(event.notificationType == "DID_FAIL_TO_RENEW" && event.subtype == nil && event.rule == "V-021")
-    #expect(event.date == Milliseconds(1_599_527_817_000))
+    #expect(event.date == Timestamp(1_599_527_817_000))
     let renewal = try #require(reading.findings.renewals.first)
     #expect(renewal.facts.integer(.autoRenewStatus) == 1 && renewal.key.originalTransactionID == "70000762954330")
   }
@@ -51,7 +51,7 @@ struct `Real V1 data` {
     #expect(reading.findings.purchases.count == 54)
     #expect(Set(reading.findings.purchases.map(\.key.originalTransactionID)) == ["1000000723811158"])
     #expect(Set(reading.findings.purchases.map(\.key.line)).count == 54)
-    #expect(Set(reading.findings.purchases.map(\.rank.asOf)) == [Milliseconds(1_606_293_062_000)])
+    #expect(Set(reading.findings.purchases.map(\.rank.asOf)) == [Timestamp(1_606_293_062_000)])
     #expect(
       reading.findings.events.map { "\($0.notificationType)/\($0.subtype ?? "")" } == [
         "DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_DISABLED", "EXPIRED/VOLUNTARY",
@@ -68,7 +68,7 @@ struct `Real V1 data` {
     let event = try #require(reading.findings.events.first)
     #expect(event.notificationType == "DID_RENEW" && event.rule == "V-022")
     #expect(event.originalTransactionID == "2000000000000001" && event.transactionID == "2000000000000002")
-    #expect(event.date == Milliseconds(1_705_289_149_000))
+    #expect(event.date == Timestamp(1_705_289_149_000))
     #expect(event.details["original_transaction_id"] == 2_000_000_000_000_001)
   }
 
@@ -86,7 +86,7 @@ struct `Real V1 data` {
     #expect(reading.survey.isClean, "\(reading.survey)")
     let told = reading.findings.purchases.filter { $0.source == .verifyReceiptAnswer }
     #expect(told.count == purchases && reading.environment == environment)
-    #expect(Set(told.map(\.rank.asOf)) == [Milliseconds(asOf)])
+    #expect(Set(told.map(\.rank.asOf)) == [Timestamp(asOf)])
     #expect(reading.findings.events.isEmpty)
     let ids = Set(told.map(\.key.originalTransactionID))
     #expect(Set(reading.findings.seeds.map(\.transactionID)) == ids)
@@ -113,8 +113,8 @@ struct `Real V1 data` {
     do {
       _ = try evidence("verify_receipt/\(name).json", app: "com.example")
       Issue.record("taken")
-    } catch let error as Refusal {
-      #expect(error.code == Refusal.Code.verifyReceiptStatus.rawValue && error.kind == .legacy)
+    } catch let error as MessageError {
+      #expect(error.code == MessageError.Code.verifyReceiptStatus.rawValue && error.kind == .legacy)
       #expect(error.detail.contains("(\(rule))") && error.detail.contains(";"))
     }
   }
@@ -165,7 +165,7 @@ struct `Real V1 data` {
         let reading = try evidence("receipts/\(file)", app: app, in: file.hasPrefix("ios6") ? .sandbox : nil)
         #expect(Set(reading.findings.seeds.map(\.transactionID)) == ids && !ids.isEmpty && !isXcode, "\(file)")
         read += 1
-      } catch let error as Refusal {
+      } catch let error as MessageError {
         #expect(ids.isEmpty || isXcode, "\(file): \(error)")
         #expect(["xcodeReceipt", "missingIdentity"].contains(error.code), "\(file): \(error)")
       }

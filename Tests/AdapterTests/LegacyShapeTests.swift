@@ -2,7 +2,7 @@
 
 /// Bodies that went through many hands, as ../shared/cases/public-reports has them.
 @Suite struct `A V1 body of another shape` {
-  private static func read(_ name: String) throws -> Reading {
+  private static func read(_ name: String) throws -> DecodedMessage {
     let bytes = try #require(Samples.bytes("../cases/public-reports/\(name).json"))
     return try Bench.legacyEvidence(bytes, of: "com.example.reader", in: name.contains("04b") ? .sandbox : nil)
   }
@@ -64,7 +64,7 @@
   @Test func `is set aside if no purchase can be read and no id is named`() throws {
     var body = Bench.v1("DID_RENEW", [])
     body["unified_receipt"] = ["status": 0, "environment": "Sandbox", "latest_receipt_info": []]
-    let refusal = #expect(throws: Refusal.self) { try Bench.legacy(body) }
+    let refusal = #expect(throws: MessageError.self) { try Bench.legacy(body) }
     #expect(refusal?.kind == .legacy)
     #expect(refusal?.code == "missingIdentity")
     body["original_transaction_id"] = 1_000
@@ -73,7 +73,7 @@
 
   @Test func `of Look Up Order ID says that the order is none of the app's`() throws {
     let bytes = try #require(Samples.bytes("../cases/public-reports/07-order-answer-misread/order-invalid.json"))
-    let refusal = #expect(throws: Refusal.self) { try Bench.legacyEvidence(bytes) }
+    let refusal = #expect(throws: MessageError.self) { try Bench.legacyEvidence(bytes) }
     #expect(refusal?.detail.contains("Look Up Order ID") == true)
     let order = try #require(Samples.bytes("../cases/public-reports/07-order-answer-misread/order.json"))
     let root = try #require(Samples.bytes("../cases/public-reports/07-order-answer-misread/root.der"))

@@ -127,12 +127,13 @@
     let messages = try story.told(by: Bench.pki, forger: Bench.stranger)
     var random = SeededRandom()
     let seed = random.seed
-    let other = Adapter(verifier: SignedDataVerifier(roots: TrustedRoots(exactly: [try Bench.pki.trustedRoot()])))
+    let other = MessageDecoder(
+      verifier: SignedDataVerifier(roots: TrustedRoots(exactly: [try Bench.pki.trustedRoot()])))
     var first: [[UInt8]: Findings?] = [:]
     for message in messages { first[message.body] = (try? Bench.read(message.body))?.findings }
     #expect(first.values.count { $0 != nil } > 20)
     for message in messages.shuffled(using: &random) {
-      let now = Milliseconds(.random(in: 0...4_000_000_000_000, using: &random))
+      let now = Timestamp(.random(in: 0...4_000_000_000_000, using: &random))
       let again = try? other.notification(message.body, message: .sha256(message.body), now: now)
       #expect(again?.findings == first[message.body] ?? nil, "\(message.caption), seed \(seed)")
     }

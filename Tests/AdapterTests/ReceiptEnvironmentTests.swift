@@ -40,7 +40,7 @@
     return answer.encoded()
   }
 
-  private func expectClaimed(_ reading: Reading, _ source: Source) {
+  private func expectClaimed(_ reading: DecodedMessage, _ source: Source) {
     let told = reading.findings.purchases.filter { $0.key.originalTransactionID == Self.original }
     #expect(told.map(\.source) == [source] && reading.environment == .production)
     #expect(reading.trust != .receipt)
@@ -69,12 +69,12 @@
 
   @Test func `never becomes one of Production while its unsigned part says Sandbox`() throws {
     let text = try receipt(named: "Sandbox")
-    #expect(throws: Refusal(.legacy, .missingIdentity, "")) { try Bench.legacy(body(text)) }
+    #expect(throws: MessageError(.legacy, .missingIdentity, "")) { try Bench.legacy(body(text)) }
     let reading = try Bench.legacyEvidence(answer(text))
     #expect(!reading.findings.originalTransactionIDs.contains(Self.original))
     #expect(!reading.findings.seeds.contains { $0.transactionID == Self.original })
     let asked = try Bench.legacyEvidence(Array(text.utf8), in: .production, userID: "mallory")
-    #expect(asked.objection?.code == Refusal.Code.environmentUnknown.rawValue)
+    #expect(asked.objection?.code == MessageError.Code.environmentUnknown.rawValue)
     // What an earlier version stored is read all the same, as what it says it is.
     #expect(asked.environment == .sandbox && asked.findings.purchases.map(\.source) == [.unverifiedReceipt])
   }
@@ -95,12 +95,12 @@
     #expect(reading.findings.purchases.map(\.source) == [.unverifiedReceipt])
     #expect(
       reading.findings.seeds == [
-        Seed(app: Bench.app, environment: .production, transactionID: Self.original, userID: "ada")
+        TransactionReference(app: Bench.app, environment: .production, transactionID: Self.original, userID: "ada")
       ])
     #expect(reading.findings.userIDs.isEmpty)
     let waiting = reading.findings.waitingUserIDs
     #expect(waiting.map(\.transactionID) == [Self.original] && waiting.map(\.environment) == [.production])
-    #expect(throws: Refusal(.authentic, .environmentUnknown, "")) { try Bench.legacyEvidence(text) }
+    #expect(throws: MessageError(.authentic, .environmentUnknown, "")) { try Bench.legacyEvidence(text) }
   }
 
   /// What is kept is read again: else a rebuild would end at a list that a client wrote anew.

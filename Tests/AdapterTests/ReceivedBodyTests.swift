@@ -12,7 +12,7 @@
   func `is what its bytes say`(text: String) throws {
     let bytes = Array(text.utf8)
     let body = ReceivedBody(bytes)
-    let told = Result { () throws(Refusal) in try Detection(bytes) }
+    let told = Result { () throws(MessageError) in try MessageFormat(bytes) }
     #expect("\(body.told)" == "\(told)")
     #expect(body.bytes == bytes)
     #expect(body.isSignedAlone == ReceivedBody.isSignedAlone(bytes))
@@ -50,6 +50,6 @@
 
   @Test func `that is longer than a message may be is refused, signed or not`() throws {
     let text = #"{"signedPayload":""# + String(repeating: "a", count: 1 << 20) + #""}"#
-    #expect(throws: Refusal.self) { try ReceivedBody(Array(text.utf8)).told.get() }
+    #expect(throws: MessageError.self) { try ReceivedBody(Array(text.utf8)).told.get() }
   }
 }

@@ -2,18 +2,19 @@
 struct Refused: CustomTestStringConvertible, Sendable {
   let name: String
   let code: String
-  let kind: Refusal.Class
-  let read: @Sendable () throws -> Reading
+  let kind: MessageError.Class
+  let read: @Sendable () throws -> DecodedMessage
 
   init(
-    _ name: String, _ code: Refusal.Code, _ kind: Refusal.Class, _ read: @escaping @Sendable () throws -> Reading
+    _ name: String, _ code: MessageError.Code, _ kind: MessageError.Class,
+    _ read: @escaping @Sendable () throws -> DecodedMessage
   ) {
     (self.name, self.code, self.kind, self.read) = (name, code.rawValue, kind, read)
   }
 
   init(
-    _ name: String, verifying code: VerificationError.Code, _ kind: Refusal.Class,
-    _ read: @escaping @Sendable () throws -> Reading
+    _ name: String, verifying code: VerificationError.Code, _ kind: MessageError.Class,
+    _ read: @escaping @Sendable () throws -> DecodedMessage
   ) {
     (self.name, self.code, self.kind, self.read) = (name, code.rawValue, kind, read)
   }
@@ -231,19 +232,19 @@ struct Refused: CustomTestStringConvertible, Sendable {
   /// A payload that names no environment is looked at below the roots of none: only where every other way in is shut.
   @Test func `wants an environment where neither payload nor envelope nor request names one`() throws {
     let unnamed = Bench.with(Bench.transaction, "environment", nil)
-    #expect(throws: Refusal.self) { try Bench.evidence(signing: Bench.with(unnamed, "bundleId", nil)) }
+    #expect(throws: MessageError.self) { try Bench.evidence(signing: Bench.with(unnamed, "bundleId", nil)) }
     do {
       _ = try Bench.evidence(signing: unnamed)
       Issue.record("taken")
-    } catch let error as Refusal {
-      #expect(error.code == Refusal.Code.environmentUnknown.rawValue)
+    } catch let error as MessageError {
+      #expect(error.code == MessageError.Code.environmentUnknown.rawValue)
       #expect(error.claimedApp == Bench.app)
     }
   }
 
   @Test func `of what had the form of a message is no longer unreadable`() throws {
-    #expect(Refusal(VerificationError(.invalidBase64, ""), isMessage: true).kind == .unproven)
-    #expect(Refusal(VerificationError(.wrongBundle, ""), isMessage: true).kind == .unproven)
+    #expect(MessageError(VerificationError(.invalidBase64, ""), isMessage: true).kind == .unproven)
+    #expect(MessageError(VerificationError(.wrongBundle, ""), isMessage: true).kind == .unproven)
   }
 
   @Test(arguments: notifications + evidence)
@@ -251,7 +252,7 @@ struct Refused: CustomTestStringConvertible, Sendable {
     do {
       _ = try row.read()
       Issue.record("taken")
-    } catch let error as Refusal {
+    } catch let error as MessageError {
       #expect(error.code == row.code, "\(error)")
       #expect(error.kind == row.kind)
       #expect(!error.detail.isEmpty && error.description == "\(error.code): \(error.detail)")
@@ -260,22 +261,23 @@ struct Refused: CustomTestStringConvertible, Sendable {
 
   /// The others are the service's, which knows the registered apps.
   @Test func `has been provoked for each code of the adapter`() {
-    let provoked = Set((Self.notifications + Self.evidence).map(\.code) + [Refusal.Code.environmentUnknown.rawValue])
-    let elsewhere: [Refusal.Code] = [
+    let provoked = Set(
+      (Self.notifications + Self.evidence).map(\.code) + [MessageError.Code.environmentUnknown.rawValue])
+    let elsewhere: [MessageError.Code] = [
       .appAppleIdNotRegistered, .wrongAppAppleId, .unknownSubscription, .userIdContradicts,
       .appNotNamed, .noSharedSecret, .missingSharedSecret, .wrongSharedSecret, .secretRepeated,
     ]
-    #expect(Set(Refusal.Code.allCases.map(\.rawValue)).subtracting(provoked) == Set(elsewhere.map(\.rawValue)))
+    #expect(Set(MessageError.Code.allCases.map(\.rawValue)).subtracting(provoked) == Set(elsewhere.map(\.rawValue)))
   }
 
   @Test(arguments: VerificationError.Code.allCases)
   func `keeps the code of verification, and knows how far the message got`(code: VerificationError.Code) {
-    let refusal = Refusal(VerificationError(code, "why"), claimedApp: "a")
+    let refusal = MessageError(VerificationError(code, "why"), claimedApp: "a")
     #expect(refusal.code == code.rawValue && refusal.detail == "why" && refusal.claimedApp == "a")
     let unreadable: [VerificationError.Code] = [.notAJWS, .invalidBase64]
     #expect(refusal.kind == (unreadable.contains(code) ? .unreadable : .unproven))
     // No code proves anything. The verified signature does, whatever is found wrong after it.
-    let signed = Refusal(VerificationError(code, "why").proven(), isMessage: true, claimedApp: "a")
+    let signed = MessageError(VerificationError(code, "why").proven(), isMessage: true, claimedApp: "a")
     #expect(signed.kind == .authentic && signed.code == code.rawValue)
   }
 

@@ -1,11 +1,11 @@
 @testable import Answering
 
 @Suite struct `Answers of large customers` {
-  private static func scope(_ app: Int) -> Scope { Scope(app: App.ID(app), environment: .production) }
+  private static func scope(_ app: Int) -> AppScope { AppScope(app: App.ID(app), environment: .production) }
 
   /// Runs `body` while so many answers of an app's customers are made or wait in the lane.
   private static func with(
-    _ customers: [String], of app: Int, in lane: AnswerLane, _ body: () async throws -> Void
+    _ customers: [String], of app: Int, in lane: CallQueue, _ body: () async throws -> Void
   ) async throws {
     let gate = AsyncStream<Void>.makeStream()
     let begun = Tally()
@@ -24,13 +24,13 @@
   }
 
   @Test func `of one customer or one app never fill what everybody shares`() async throws {
-    let lane = AnswerLane(label: "strangers", longestLine: 1, mostOfApp: 4, mostOfCustomer: 2)
+    let lane = CallQueue(label: "strangers", longestLine: 1, mostOfApp: 4, mostOfCustomer: 2)
     try await Self.with(["a", "a"], of: 1, in: lane) {
-      await #expect(throws: BoundedSlots.Refusal.overloaded) { try await lane.large("a", in: Self.scope(1)) {} }
+      await #expect(throws: AsyncSemaphore.Refusal.overloaded) { try await lane.large("a", in: Self.scope(1)) {} }
     }
     var other: Task<Void, any Error>?
     try await Self.with(["a", "b", "c", "d"], of: 1, in: lane) {
-      await #expect(throws: BoundedSlots.Refusal.overloaded) { try await lane.large("g", in: Self.scope(1)) {} }
+      await #expect(throws: AsyncSemaphore.Refusal.overloaded) { try await lane.large("g", in: Self.scope(1)) {} }
       // Another app's waits for its turn, and has it.
       other = Task { try await lane.large("g", in: Self.scope(2)) {} }
       #expect(await eventually { lane.waiting == 4 })
@@ -40,9 +40,9 @@
   }
 
   @Test func `wait up to the end of the line`() async throws {
-    let lane = AnswerLane(label: "named", longestLine: 1, mostOfApp: 17, mostOfCustomer: 17)
+    let lane = CallQueue(label: "named", longestLine: 1, mostOfApp: 17, mostOfCustomer: 17)
     try await Self.with([String](repeating: "a", count: 17), of: 1, in: lane) {
-      await #expect(throws: BoundedSlots.Refusal.overloaded) { try await lane.large("b", in: Self.scope(1)) {} }
+      await #expect(throws: AsyncSemaphore.Refusal.overloaded) { try await lane.large("b", in: Self.scope(1)) {} }
     }
   }
 }

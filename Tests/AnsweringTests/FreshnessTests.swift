@@ -1,15 +1,15 @@
 @Suite struct `What is known of a customer` {
-  private static let now = Milliseconds(1_780_000_000_000)
+  private static let now = Timestamp(1_780_000_000_000)
 
   /// All that is needed for an answer, of a history that was asked for `days` ago.
-  private static func fresh(days: Int64 = 10) -> FreshnessEvidence {
-    FreshnessEvidence(
+  private static func fresh(days: Int64 = 10) -> FreshnessInputs {
+    FreshnessInputs(
       ids: ["1"], histories: ["1": now - .days(days)], receiptMade: now - .days(days + 1),
-      flow: NewsFlow(lastHeard: now - .hours(24), comparedUntil: now - .hours(20)))
+      flow: NotificationHealth(lastHeard: now - .hours(24), comparedUntil: now - .hours(20)))
   }
 
   /// What is changed, and what follows.
-  private static let cases: [(String, @Sendable (inout FreshnessEvidence) -> Void, [StaleReason])] = [
+  private static let cases: [(String, @Sendable (inout FreshnessInputs) -> Void, [StalenessReason])] = [
     ("nothing", { _ in }, []),
     ("no purchase", { $0.ids = [] }, [.noPurchases]),
     ("an id was never asked about", { $0.ids = ["1", "2"] }, [.noHistory("2")]),
@@ -71,19 +71,19 @@
     (
       "nothing flows, and the history is 15 minutes old",
       {
-        $0.flow = NewsFlow(lostSince: now); $0.histories = ["1": now - .minutes(15)]
+        $0.flow = NotificationHealth(lostSince: now); $0.histories = ["1": now - .minutes(15)]
       }, []
     ),
     (
       "nothing flows, and it is older",
       {
-        $0.flow = NewsFlow(); $0.histories = ["1": now - .minutes(15) - .milliseconds(1)]
+        $0.flow = NotificationHealth(); $0.histories = ["1": now - .minutes(15) - .milliseconds(1)]
       }, [.noNews]
     ),
     (
       "the oldest history of the account counts",
       {
-        $0.flow = NewsFlow(); $0.histories = ["1": now, "2": now - .hours(1)]
+        $0.flow = NotificationHealth(); $0.histories = ["1": now, "2": now - .hours(1)]
       }, [.noNews]
     ),
   ]

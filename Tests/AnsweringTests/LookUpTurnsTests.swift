@@ -1,15 +1,15 @@
 @testable import Answering
 
 @Suite struct `Turns of look-ups` {
-  private static let now = Milliseconds(1_800_000_000_000)
+  private static let now = Timestamp(1_800_000_000_000)
 
-  private static func customer(_ name: String, app: Int = 1, isNamed: Bool = true) -> LookUpTurns.Customer {
-    LookUpTurns.Customer(
-      scope: Scope(app: App.ID(app), environment: .production), name: name, isNamed: isNamed)
+  private static func customer(_ name: String, app: Int = 1, isNamed: Bool = true) -> LookupRateLimiter.Customer {
+    LookupRateLimiter.Customer(
+      scope: AppScope(app: App.ID(app), environment: .production), name: name, isNamed: isNamed)
   }
 
   @Test func `come once in a while for a customer`() async {
-    let turns = LookUpTurns()
+    let turns = LookupRateLimiter()
     let customer = Self.customer("1")
     #expect(await turns.looked(up: customer, at: Self.now) { true })
     #expect(!turns.isOpen(customer, at: Self.now + .seconds(59)))
@@ -19,7 +19,7 @@
   }
 
   @Test func `are waited for by whoever comes while one is under way`() async {
-    let turns = LookUpTurns()
+    let turns = LookupRateLimiter()
     let customer = Self.customer("1")
     let calls = Tally()
     let gate = AsyncStream<Void>.makeStream()
@@ -45,9 +45,9 @@
   }
 
   @Test func `of strangers are bounded for each app, and leave the others theirs`() async {
-    var settings = LookUpTurns.Settings()
+    var settings = LookupRateLimiter.Settings()
     (settings.strangersAtOnce, settings.strangersEvery) = (3, .milliseconds(250))
-    let turns = LookUpTurns(settings)
+    let turns = LookupRateLimiter(settings)
     func look(_ name: Int, app: Int = 1, isNamed: Bool = false, after wait: Interval = .milliseconds(0)) async -> Bool {
       await turns.looked(up: Self.customer("\(name)", app: app, isNamed: isNamed), at: Self.now + wait) { true }
     }
@@ -64,9 +64,9 @@
   }
 
   @Test func `are remembered for so many customers, and for no one too few`() async {
-    var settings = LookUpTurns.Settings()
+    var settings = LookupRateLimiter.Settings()
     settings.most = 10
-    let turns = LookUpTurns(settings)
+    let turns = LookupRateLimiter(settings)
     for name in 0..<10 {
       #expect(await turns.looked(up: Self.customer("\(name)"), at: Self.now) { true })
     }
@@ -76,37 +76,39 @@
 }
 
 @Suite struct `How notifications flow` {
-  private static let scope = Scope(app: App.ID(1), environment: .production)
+  private static let scope = AppScope(app: App.ID(1), environment: .production)
 
   @Test func `is looked at once for all who ask at one time`() async throws {
-    let flows = NewsFlows(kept: .seconds(3_600))
+    let flows = NotificationHealthCache(kept: .seconds(3_600))
     let looks = Tally()
     let gate = AsyncStream<Void>.makeStream()
-    try await withThrowingTaskGroup(of: NewsFlow.self) { group in
+    try await withThrowingTaskGroup(of: NotificationHealth.self) { group in
       for _ in 0..<20 {
         group.addTask {
           try await flows.flow(of: Self.scope) { () async throws(DatabaseError) in
             looks.add()
             for await _ in gate.stream {}
-            return NewsFlow(generation: .v2, lastHeard: Milliseconds(5))
+            return NotificationHealth(generation: .v2, lastHeard: Timestamp(5))
           }
         }
       }
       #expect(await eventually { looks.count == 1 })
       gate.continuation.finish()
-      for try await flow in group { #expect(flow.lastHeard == Milliseconds(5)) }
+      for try await flow in group { #expect(flow.lastHeard == Timestamp(5)) }
     }
     #expect(looks.count == 1)
   }
 
   @Test func `is looked at again after a failure`() async throws {
-    let flows = NewsFlows(kept: .seconds(3_600))
+    let flows = NotificationHealthCache(kept: .seconds(3_600))
     await #expect(throws: DatabaseError.self) {
       _ = try await flows.flow(of: Self.scope) { () async throws(DatabaseError) in
         throw DatabaseError(.misuse, "no")
       }
     }
-    let flow = try await flows.flow(of: Self.scope) { () async throws(DatabaseError) in NewsFlow(generation: .v1) }
+    let flow = try await flows.flow(of: Self.scope) { () async throws(DatabaseError) in
+      NotificationHealth(generation: .v1)
+    }
     #expect(flow.generation == .v1)
   }
 }

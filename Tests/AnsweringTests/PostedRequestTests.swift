@@ -1,7 +1,7 @@
 @testable import Answering
 
 @Suite struct `A request to verifyReceipt` {
-  private static let now = Milliseconds(1_780_000_000_000)
+  private static let now = Timestamp(1_780_000_000_000)
   private static let pki = ReceiptPKI.known(at: now)
 
   private func reader() throws -> ReceiptReader {
@@ -39,7 +39,7 @@
     let damaged = Self.damages[place].damage(whole)
     let body: JSONObject = ["receipt-data": .string(damaged), "password": "abc", "exclude-old-transactions": true]
     for encoded in [body.encoded(), [0xEF, 0xBB, 0xBF] + body.encoded()] {
-      let posted = PostedReceipt(encoded, reader: reader, memory: ReceiptMemory())
+      let posted = ParsedCall(encoded, reader: reader, memory: VerifiedReceiptCache())
       #expect(posted.proven != nil, "\(Self.damages[place].name)")
       #expect(posted.request.password == "abc" && posted.request.excludesOldTransactions)
       #expect(posted.text == whole, "given back as Apple writes it: \(Self.damages[place].name)")
@@ -47,10 +47,10 @@
   }
 
   @Test func `is read once for each receipt that is proven, and says the same again`() throws {
-    let (whole, memory) = (try receipt(), ReceiptMemory())
+    let (whole, memory) = (try receipt(), VerifiedReceiptCache())
     let stranger = ReceiptReader(trust: ReceiptTrust(exactly: [try ReceiptPKI.stranger(at: Self.now).trustedRoot()]))
-    func posted(_ text: String, _ reader: ReceiptReader) -> PostedReceipt {
-      PostedReceipt((["receipt-data": .string(text)] as JSONObject).encoded(), reader: reader, memory: memory)
+    func posted(_ text: String, _ reader: ReceiptReader) -> ParsedCall {
+      ParsedCall((["receipt-data": .string(text)] as JSONObject).encoded(), reader: reader, memory: memory)
     }
     #expect(posted(whole, stranger).proven == nil && memory.count == 0, "what nobody vouches for is not remembered")
     let first = posted(whole, try reader())
@@ -67,7 +67,7 @@
 
   @Test func `forgets receipts when others take their room`() throws {
     let (whole, reader) = (try receipt(), try reader())
-    let memory = ReceiptMemory(mostBytes: whole.utf8.count * 16)
+    let memory = VerifiedReceiptCache(mostBytes: whole.utf8.count * 16)
     for number in 0..<40 {
       let text = whole + String(repeating: "\n", count: number)
       guard case .verified(let receipt) = reader.read(Array(whole.utf8)) else { continue }
@@ -82,7 +82,7 @@
     let escaped = whole.replacing("+", with: "%2B").replacing("/", with: "%2F").replacing("=", with: "%3D")
     for data in [whole, escaped] {
       let body = Array("receipt-data=\(data)&password=abc&exclude-old-transactions=true".utf8)
-      let posted = PostedReceipt(body, reader: reader, memory: ReceiptMemory())
+      let posted = ParsedCall(body, reader: reader, memory: VerifiedReceiptCache())
       #expect(posted.proven != nil && posted.text == whole)
       #expect(posted.request.password == "abc" && posted.request.excludesOldTransactions)
     }
@@ -95,31 +95,31 @@
     (#"{"receipt-data":"eyJhbGciOiJFUzI1NiJ9.e30.AAAA"}"#, 21_002), ("password=abc&x=y", 21_002),
   ])
   func `that is none is 21002`(text: String, status: Int) throws {
-    let posted = PostedReceipt(Array(text.utf8), reader: try reader(), memory: ReceiptMemory())
+    let posted = ParsedCall(Array(text.utf8), reader: try reader(), memory: VerifiedReceiptCache())
     let found = posted.findings(asked: .production)
-    let row = try #require(AnswerStatus().decide(found))
+    let row = try #require(StatusDecision().decide(found))
     #expect(row.answer == .status(Int64(status)), "\(row.id)")
   }
 
   @Test func `of thousands of values is none`() throws {
     let brackets = String(repeating: "[[0]],", count: 100_000)
     let hostile = Array(#"{"a":[\#(brackets)0],"receipt-data":"AAAA"}"#.utf8)
-    #expect(!PostedRequest(hostile).isReadable)
+    #expect(!VerifyReceiptRequestBody(hostile).isReadable)
   }
 
   @Test func `with a receipt that somebody else signed is refused before anything is asked`() throws {
     let other = ReceiptReader(trust: ReceiptTrust(exactly: [try ReceiptPKI.stranger(at: Self.now).trustedRoot()]))
     let body: JSONObject = ["receipt-data": .string(try receipt())]
-    let posted = PostedReceipt(body.encoded(), reader: other, memory: ReceiptMemory())
+    let posted = ParsedCall(body.encoded(), reader: other, memory: VerifiedReceiptCache())
     #expect(posted.proven == nil && posted.bundleID == "com.example.notes")
-    let row = try #require(AnswerStatus().decide(posted.findings(asked: .sandbox)))
+    let row = try #require(StatusDecision().decide(posted.findings(asked: .sandbox)))
     #expect(row.answer == .status(21_003) || row.answer == .askApple(otherwise: 21_003))
   }
 
   @Test func `goes to the other environment by its attribute alone`() throws {
     let body: JSONObject = ["receipt-data": .string(try receipt())]
-    let posted = PostedReceipt(body.encoded(), reader: try reader(), memory: ReceiptMemory())
-    #expect(AnswerStatus().decide(posted.findings(asked: .production))?.answer == .status(21_007))
-    #expect(AnswerStatus().decide(posted.findings(asked: .sandbox)) == nil)
+    let posted = ParsedCall(body.encoded(), reader: try reader(), memory: VerifiedReceiptCache())
+    #expect(StatusDecision().decide(posted.findings(asked: .production))?.answer == .status(21_007))
+    #expect(StatusDecision().decide(posted.findings(asked: .sandbox)) == nil)
   }
 }

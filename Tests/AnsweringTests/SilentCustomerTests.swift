@@ -9,9 +9,9 @@
   /// A period of one hour that begins at 0, and what was last said of its renewal.
   private static func customer(
     periodSaidAt: Int64, renewalSaidAt: Int64, _ renewal: [RenewalField: JSONValue], historyAskedAt: Int64? = nil
-  ) -> KnownCustomer {
-    var knowledge = CustomerKnowledge(
-      scope: Scope(app: App.ID(1), environment: .production), asked: ["1"])
+  ) -> ResolvedCustomer {
+    var knowledge = CustomerStatements(
+      scope: AppScope(app: App.ID(1), environment: .production), asked: ["1"])
     let period: [PurchaseField: JSONValue] = [
       .type: "Auto-Renewable Subscription", .purchaseDate: 0, .expiresDate: .integer(hour), .transactionId: "1",
       .transactionReason: "RENEWAL",
@@ -20,15 +20,15 @@
       PurchaseStatement(
         key: PurchaseKey(
           app: app, environment: .production, originalTransactionID: "1", line: Line(text: "10")), source: .signedV2,
-        rank: Rank(asOf: Milliseconds(periodSaidAt * hour), tieBreak: [1]), facts: facts(period), message: [1])
+        rank: Rank(asOf: Timestamp(periodSaidAt * hour), tieBreak: [1]), facts: facts(period), message: [1])
     ]
     knowledge.renewals = [
       RenewalStatement(
         key: SubscriptionKey(app: app, environment: .production, originalTransactionID: "1"), source: .signedV2,
-        rank: Rank(asOf: Milliseconds(renewalSaidAt * hour), tieBreak: [1]), facts: facts(renewal), message: [1])
+        rank: Rank(asOf: Timestamp(renewalSaidAt * hour), tieBreak: [1]), facts: facts(renewal), message: [1])
     ]
-    knowledge.histories["1"] = historyAskedAt.map { Milliseconds($0 * hour) }
-    return KnownCustomer(knowledge)
+    knowledge.histories["1"] = historyAskedAt.map { Timestamp($0 * hour) }
+    return ResolvedCustomer(knowledge)
   }
 
   private static func facts<Field: FactField>(_ values: [Field: JSONValue]) -> Facts<Field> {
@@ -37,7 +37,7 @@
     return facts
   }
 
-  private static func silent(_ customer: KnownCustomer) -> [String] { customer.silent(at: Milliseconds(30 * hour)) }
+  private static func silent(_ customer: ResolvedCustomer) -> [String] { customer.silent(at: Timestamp(30 * hour)) }
 
   /// The charge for the period went through at hour 20, and the next one was to follow at once.
   @Test func `is one whose last period was renewed when it was over, and is to renew`() {

@@ -2,7 +2,7 @@
   private static let key: SigningKey = {
     do { return try SigningKey.generate() } catch { preconditionFailure("no key: \(error)") }
   }()
-  private let now = Milliseconds(1_767_225_600_000)
+  private let now = Timestamp(1_767_225_600_000)
   private let key = DeveloperKey(issuerID: "issuer", keyID: "KEY", signingKey: key)
 
   private func refusal(

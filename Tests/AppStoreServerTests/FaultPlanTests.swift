@@ -4,7 +4,7 @@ private func expect(_ struck: [Fault], _ expected: [Fault], sourceLocation: Sour
 }
 
 @Suite struct `A plan of faults` {
-  private let now = Milliseconds(1_767_225_600_000)
+  private let now = Timestamp(1_767_225_600_000)
   private let call = FaultPlan.Call(.api, operation: "getTransactionHistory", bundleID: "com.example.app")
 
   private func plan(_ rules: FaultRule..., seed: UInt64 = 1) -> FaultPlan {

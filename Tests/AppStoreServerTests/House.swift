@@ -2,7 +2,7 @@
 struct House: Sendable {
   static let bundleID = "com.example.notes"
   /// 2026-01-05T08:00:00Z.
-  static let start = Milliseconds(1_767_600_000_000)
+  static let start = Timestamp(1_767_600_000_000)
   /// One for all tests: making one takes a second.
   static let receiptPKI = ReceiptPKI.known(at: start)
 

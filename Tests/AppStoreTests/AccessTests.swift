@@ -93,11 +93,11 @@
       (.sandbox, .failed(.serverFailed), nil, 0, .unclear),
     ]
       as [(
-        APIEnvironment, AccessDiagnosis.Observation, AccessDiagnosis.Observation?, Int64, AccessDiagnosis.Verdict
+        APIEnvironment, AccessDiagnosis.Observation, AccessDiagnosis.Observation?, Int64, AccessDiagnosis.Outcome
       )])
   func `tells apart what looks the same`(
     environment: APIEnvironment, seen: AccessDiagnosis.Observation, other: AccessDiagnosis.Observation?, skew: Int64,
-    verdict: AccessDiagnosis.Verdict
+    verdict: AccessDiagnosis.Outcome
   ) {
     let diagnosis = AccessDiagnosis(environment, seen, other: other, skew: .seconds(skew), askedAboutOwn: false)
     #expect(diagnosis.verdict == verdict)
@@ -108,9 +108,9 @@
     arguments: [
       (.unknownTransaction, .unknownTransaction, .wrongBundle), (.unknownTransaction, .found, .accepted),
       (.unknownTransaction, .unauthorized, .keyAccepted), (.unknownTransaction, .failed(.overBudget), .keyAccepted),
-    ] as [(AccessDiagnosis.Observation, AccessDiagnosis.Observation, AccessDiagnosis.Verdict)])
+    ] as [(AccessDiagnosis.Observation, AccessDiagnosis.Observation, AccessDiagnosis.Outcome)])
   func `takes an id of the app's that is unknown everywhere as word of a wrong bundle id`(
-    seen: AccessDiagnosis.Observation, other: AccessDiagnosis.Observation, verdict: AccessDiagnosis.Verdict
+    seen: AccessDiagnosis.Observation, other: AccessDiagnosis.Observation, verdict: AccessDiagnosis.Outcome
   ) {
     #expect(AccessDiagnosis(.sandbox, seen, other: other, skew: nil, askedAboutOwn: true).verdict == verdict)
   }

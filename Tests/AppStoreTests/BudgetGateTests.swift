@@ -2,14 +2,15 @@
   /// A clock that moves when told to, and wakes who slept so long.
   private final class Bell: Sendable {
     private struct State {
-      var now = Milliseconds(1_780_000_000_000)
-      var sleepers: [(until: Milliseconds, CheckedContinuation<Void, Never>)] = []
+      var now = Timestamp(1_780_000_000_000)
+      var sleepers: [(until: Timestamp, CheckedContinuation<Void, Never>)] = []
     }
 
     private let state = Mutex(State())
 
-    var timing: CallTiming {
-      CallTiming(clock: WallClock { self.state.withLock { $0.now } }, sleep: { await self.sleep($0) }, jitter: { 0 })
+    var timing: CallTimeSource {
+      CallTimeSource(
+        clock: WallClock { self.state.withLock { $0.now } }, sleep: { await self.sleep($0) }, jitter: { 0 })
     }
 
     var sleeping: Int { state.withLock { $0.sleepers.count } }
@@ -39,16 +40,18 @@
     func add(_ name: String) { all.withLock { $0.append(name) } }
   }
 
-  private let key = BudgetKey(app: "a", endpoint: .getTransactionInfo, environment: .sandbox)
-  private let end = Milliseconds(.max)
+  private let key = RateLimitKey(app: "a", endpoint: .getTransactionInfo, environment: .sandbox)
+  private let end = Timestamp(.max)
 
-  private func gate(_ bell: Bell) -> BudgetGate {
-    BudgetGate(store: SharedBudgets().member("test"), timing: bell.timing) { _ in RateBounds(start: 1, most: 1) }
+  private func gate(_ bell: Bell) -> RateLimiter {
+    RateLimiter(store: InMemoryRateLimitStore().member("test"), timing: bell.timing) { _ in
+      RateBounds(start: 1, most: 1)
+    }
   }
 
   @Test func `tells whether calls would go at once only while its share is known`() async throws {
     let bell = Bell()
-    let gate = BudgetGate(store: SharedBudgets().member("test"), timing: bell.timing) { _ in
+    let gate = RateLimiter(store: InMemoryRateLimitStore().member("test"), timing: bell.timing) { _ in
       RateBounds(start: 1_000, most: 1_000)
     }
     #expect(!gate.isOpen(to: 1, within: .seconds(1), key), "nobody has asked how many share it")
@@ -95,7 +98,7 @@
   }
 
   /// The order in which calls pass that come one after the other in one second, with one slot a second.
-  private func order(of calls: [BudgetGate.Priority]) async throws -> [String] {
+  private func order(of calls: [RateLimiter.Priority]) async throws -> [String] {
     let bell = Bell()
     let gate = gate(bell)
     let passed = Passed()
@@ -127,8 +130,8 @@
   @Test func `lets one claimed call go for three of bulk, begun or not, and each alone when there is no other`()
     async throws
   {
-    let claimed = [BudgetGate.Priority](repeating: .claimed, count: 5)
-    let bulk = [BudgetGate.Priority](repeating: .bulk, count: 7)
+    let claimed = [RateLimiter.Priority](repeating: .claimed, count: 5)
+    let bulk = [RateLimiter.Priority](repeating: .bulk, count: 7)
     #expect(
       try await order(of: [.bulk] + claimed + [.begun] + bulk + [.interactive]) == [
         "bulk", "interactive", "claimed", "begun", "bulk", "bulk", "claimed", "bulk", "bulk", "bulk", "claimed", "bulk",
@@ -139,8 +142,8 @@
   @Test func `lets one call for an unverified id go for nine others, and claims and bulk beside it as before`()
     async throws
   {
-    let unverified = [BudgetGate.Priority](repeating: .unverified, count: 3)
-    let bulk = [BudgetGate.Priority](repeating: .bulk, count: 8)
+    let unverified = [RateLimiter.Priority](repeating: .unverified, count: 3)
+    let bulk = [RateLimiter.Priority](repeating: .bulk, count: 8)
     #expect(
       try await order(of: [.bulk] + unverified + [.claimed, .claimed] + bulk) == [
         "bulk", "claimed", "unverified", "bulk", "bulk", "claimed", "bulk", "bulk", "bulk", "bulk", "bulk", "bulk",
@@ -183,13 +186,13 @@
   }
 
   /// What a store in a test does when it is asked.
-  private struct ToldStore: BudgetStore {
-    let answer: @Sendable (Milliseconds) async throws -> BudgetLease
+  private struct ToldStore: RateLimitStore {
+    let answer: @Sendable (Timestamp) async throws -> RateLimitShare
 
-    func renew(_ key: BudgetKey, knowing: LearnedRate, at now: Milliseconds) async throws -> BudgetLease {
+    func renew(_ key: RateLimitKey, knowing: AdaptiveRate, at now: Timestamp) async throws -> RateLimitShare {
       try await answer(now)
     }
-    func leave(_ key: BudgetKey, knowing: LearnedRate, at now: Milliseconds) {}
+    func leave(_ key: RateLimitKey, knowing: AdaptiveRate, at now: Timestamp) {}
   }
 
   private static let bounds = RateBounds(start: 10, most: 10, burst: 5)
@@ -197,7 +200,7 @@
   @Test func `takes a tenth of the rate while the store has never told how many share it`() async throws {
     let store = ToldStore { _ in throw CancellationError() }
     let time = QuickTime()
-    let gate = BudgetGate(store: store, timing: time.timing()) { _ in RateBounds(start: 20, most: 20) }
+    let gate = RateLimiter(store: store, timing: time.timing()) { _ in RateBounds(start: 20, most: 20) }
     let begun = time.now
     for _ in 0..<21 { _ = try await gate.pass(key, .bulk, until: end) }
     #expect(time.now - begun >= .seconds(9))
@@ -208,10 +211,10 @@
     let isBroken = Mutex(false)
     let store = ToldStore { now in
       if isBroken.withLock({ $0 }) { throw CancellationError() }
-      return BudgetLease(share: 0.5, learned: LearnedRate(Self.bounds), until: now + .seconds(1))
+      return RateLimitShare(share: 0.5, learned: AdaptiveRate(Self.bounds), until: now + .seconds(1))
     }
     let time = QuickTime()
-    let gate = BudgetGate(store: store, timing: time.timing()) { _ in Self.bounds }
+    let gate = RateLimiter(store: store, timing: time.timing()) { _ in Self.bounds }
     _ = try await gate.pass(key, .bulk, until: end)
     isBroken.withLock { $0 = true }
     time.advance(by: .minutes(1))
@@ -226,9 +229,9 @@
       asked.withLock { $0 = true }
       while !go.withLock({ $0 }) { await Task.yield() }
       try Task.checkCancellation()
-      return BudgetLease(share: 0.5, learned: LearnedRate(Self.bounds), until: now + .seconds(1))
+      return RateLimitShare(share: 0.5, learned: AdaptiveRate(Self.bounds), until: now + .seconds(1))
     }
-    let gate = BudgetGate(store: store, timing: QuickTime().timing()) { _ in Self.bounds }
+    let gate = RateLimiter(store: store, timing: QuickTime().timing()) { _ in Self.bounds }
     let first = Task { try await gate.pass(key, .bulk, until: end) }
     #expect(await eventually { asked.withLock { $0 } })
     first.cancel()
@@ -241,10 +244,10 @@
     let renewals = Mutex(0)
     let store = ToldStore { now in
       renewals.withLock { $0 += 1 }
-      return BudgetLease(share: 1, learned: LearnedRate(Self.bounds), until: now + .seconds(2))
+      return RateLimitShare(share: 1, learned: AdaptiveRate(Self.bounds), until: now + .seconds(2))
     }
     let time = QuickTime()
-    let gate = BudgetGate(store: store, timing: time.timing()) { _ in Self.bounds }
+    let gate = RateLimiter(store: store, timing: time.timing()) { _ in Self.bounds }
     _ = try await gate.pass(key, .bulk, until: end)
     time.advance(by: .hours(-1))
     _ = try await gate.pass(key, .bulk, until: end)
@@ -253,21 +256,21 @@
   }
 
   @Test func `tells every process of a refusal before whoever was refused hears of it`() async throws {
-    let (budgets, time) = (SharedBudgets(), QuickTime())
-    let gate = BudgetGate(store: budgets.member("command"), timing: time.timing()) { _ in Self.bounds }
+    let (budgets, time) = (InMemoryRateLimitStore(), QuickTime())
+    let gate = RateLimiter(store: budgets.member("command"), timing: time.timing()) { _ in Self.bounds }
     let grant = try await gate.pass(key, .interactive, until: end)
     let retryAt = time.now + .minutes(40)
     await gate.refused(grant, key, retryAt: retryAt)
-    let other = BudgetGate(store: budgets.member("service"), timing: time.timing()) { _ in Self.bounds }
+    let other = RateLimiter(store: budgets.member("service"), timing: time.timing()) { _ in Self.bounds }
     let failure = await failure { try await other.pass(key, .bulk, until: time.now + .minutes(39)) }
     #expect(failure?.code == .overBudget && failure?.retryAt == retryAt)
   }
 
   @Test func `of one command after the other keeps to one rate, and thins nobody's share`() async throws {
-    let (budgets, time) = (SharedBudgets(), QuickTime())
+    let (budgets, time) = (InMemoryRateLimitStore(), QuickTime())
     let begun = time.now
     for number in 0..<50 {
-      let gate = BudgetGate(store: budgets.member("\(number)"), timing: time.timing()) { _ in Self.bounds }
+      let gate = RateLimiter(store: budgets.member("\(number)"), timing: time.timing()) { _ in Self.bounds }
       _ = try await gate.pass(key, .interactive, until: end)
       await gate.leave()
     }
@@ -275,6 +278,6 @@
     #expect(time.now - begun >= .milliseconds(4_400))
     #expect(time.now - begun <= .milliseconds(4_600))
     let service = budgets.member("service")
-    #expect(service.renew(key, knowing: LearnedRate(Self.bounds), at: time.now).share == 1)
+    #expect(service.renew(key, knowing: AdaptiveRate(Self.bounds), at: time.now).share == 1)
   }
 }

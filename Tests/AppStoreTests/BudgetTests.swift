@@ -1,6 +1,6 @@
 @Suite struct `A budget` {
-  private static let start = Milliseconds(1_780_000_000_000)
-  private static let key = BudgetKey(app: "a", endpoint: .getTransactionHistory, environment: .production)
+  private static let start = Timestamp(1_780_000_000_000)
+  private static let key = RateLimitKey(app: "a", endpoint: .getTransactionHistory, environment: .production)
 
   /// The responses in a span of seconds.
   private struct Outcome {
@@ -14,9 +14,9 @@
   private static func play(
     limit: (_ second: Int64) -> Int, _ spans: [Range<Int64>], processes: Int = 1, latency: Int64 = 80, saysWhen: Bool
   ) -> [Outcome] {
-    let store = SharedBudgets()
-    var budgets = [CallBudget](repeating: CallBudget(bounds: .unknown(key)), count: processes)
-    var inFlight: [(due: Int64, process: Int, grant: CallBudget.Grant, isRefused: Bool)] = []
+    let store = InMemoryRateLimitStore()
+    var budgets = [RateLimiterState](repeating: RateLimiterState(bounds: .unknown(key)), count: processes)
+    var inFlight: [(due: Int64, process: Int, grant: RateLimiterState.Permit, isRefused: Bool)] = []
     var (outcomes, window, taken) = (spans.map { _ in Outcome() }, Int64(0), 0)
     var now = start
     func takeTurns() -> Bool {
@@ -43,7 +43,7 @@
         inFlight.removeFirst()
         let span = spans.firstIndex { $0.contains((now - start).milliseconds / 1_000) }
         if first.isRefused {
-          let retryAt = saysWhen ? Milliseconds((first.due - latency / 2) / 1_000 * 1_000 + 1_000) : nil
+          let retryAt = saysWhen ? Timestamp((first.due - latency / 2) / 1_000 * 1_000 + 1_000) : nil
           budgets[first.process].refused(first.grant, retryAt: retryAt, now: now)
           if let span { outcomes[span].refused += 1 }
         } else {
@@ -83,7 +83,7 @@
     for _ in 0..<40 {
       let rate = Double.random(in: 0.1...500, using: &random)
       let burst = Int.random(in: 1...10, using: &random)
-      var budget = CallBudget(
+      var budget = RateLimiterState(
         bounds: RateBounds(start: rate, most: rate, burst: burst), share: .random(in: 0.1...1, using: &random))
       let share = budget.share
       var (now, passed) = (Self.start, 0)
@@ -99,7 +99,7 @@
   @Test func `names a time at which it keeps its word`() {
     var random = SeededRandom()
     for _ in 0..<200 {
-      var budget = CallBudget(bounds: RateBounds(start: .random(in: 0.05...300, using: &random), most: 300))
+      var budget = RateLimiterState(bounds: RateBounds(start: .random(in: 0.05...300, using: &random), most: 300))
       var now = Self.start
       for _ in 0..<20 {
         if case .at(let instant) = budget.take(now: now) {
@@ -115,7 +115,7 @@
   }
 
   @Test func `keeps still until the time that Apple named, and forgets no later one`() {
-    var budget = CallBudget(bounds: RateBounds(start: 10, most: 10))
+    var budget = RateLimiterState(bounds: RateBounds(start: 10, most: 10))
     guard case .now(let grant) = budget.take(now: Self.start) else { return #expect(Bool(false)) }
     budget.refused(grant, retryAt: Self.start + .minutes(30), now: Self.start)
     budget.refused(grant, retryAt: Self.start + .minutes(2), now: Self.start)
@@ -129,7 +129,7 @@
   }
 
   @Test func `begins with what Apple documents and stays there`() {
-    var budget = CallBudget(bounds: .documented(Self.key))
+    var budget = RateLimiterState(bounds: .documented(Self.key))
     var now = Self.start
     for _ in 0..<1_000 {
       switch budget.take(now: now) {
@@ -143,11 +143,11 @@
 
   @Test func `is merged from what any number of processes know, in any order`() {
     var random = SeededRandom()
-    func any() -> LearnedRate {
-      let refused = Bool.random(using: &random) ? Milliseconds(.random(in: 1...3, using: &random)) : nil
-      return LearnedRate(
+    func any() -> AdaptiveRate {
+      let refused = Bool.random(using: &random) ? Timestamp(.random(in: 1...3, using: &random)) : nil
+      return AdaptiveRate(
         perSecond: Double(Int.random(in: 1...3, using: &random)),
-        blockedUntil: Bool.random(using: &random) ? Milliseconds(.random(in: 1...3, using: &random)) : nil,
+        blockedUntil: Bool.random(using: &random) ? Timestamp(.random(in: 1...3, using: &random)) : nil,
         refusedRate: refused.map { _ in 4 }, refusedAt: refused)
     }
     for _ in 0..<500 {
@@ -159,7 +159,7 @@
   }
 
   @Test func `waits for one call at the most when the clock is set back`() {
-    var budget = CallBudget(bounds: RateBounds(start: 10, most: 10, burst: 5))
+    var budget = RateLimiterState(bounds: RateBounds(start: 10, most: 10, burst: 5))
     for _ in 0..<5 { _ = budget.take(now: Self.start) }
     let past = Self.start - .hours(1)
     #expect(budget.take(now: past) == .at(past + .milliseconds(100)))
@@ -168,13 +168,13 @@
       return
     }
     // Another process begins there, too.
-    var other = CallBudget(bounds: RateBounds(start: 10, most: 10, burst: 5), learned: budget.learned)
+    var other = RateLimiterState(bounds: RateBounds(start: 10, most: 10, burst: 5), learned: budget.learned)
     #expect(other.take(now: past) == .at(past + .milliseconds(100)))
   }
 
   @Test func `bursts with its share alone`() {
     func burst(_ share: Double) -> Int {
-      var budget = CallBudget(bounds: RateBounds(start: 1, most: 1, burst: 8), share: share)
+      var budget = RateLimiterState(bounds: RateBounds(start: 1, most: 1, burst: 8), share: share)
       var count = 0
       while case .now = budget.take(now: Self.start) { count += 1 }
       return count
@@ -185,14 +185,14 @@
   }
 
   @Test func `is shared by those who have calls waiting, and by nobody else`() {
-    let budgets = SharedBudgets()
+    let budgets = InMemoryRateLimitStore()
     let (one, two) = (budgets.member("one"), budgets.member("two"))
-    var learned = LearnedRate(RateBounds(start: 10, most: 10))
+    var learned = AdaptiveRate(RateBounds(start: 10, most: 10))
     #expect(one.renew(Self.key, knowing: learned, at: Self.start).share == 1)
     learned.refused(takenAt: Self.start, retryAt: nil, now: Self.start, RateBounds(start: 10, most: 10))
     #expect(two.renew(Self.key, knowing: learned, at: Self.start + .seconds(1)).share == 0.5)
     let lease = one.renew(
-      Self.key, knowing: LearnedRate(RateBounds(start: 10, most: 10)), at: Self.start + .seconds(2))
+      Self.key, knowing: AdaptiveRate(RateBounds(start: 10, most: 10)), at: Self.start + .seconds(2))
     #expect(lease.share == 0.5)
     #expect(lease.learned.perSecond == 8)
     #expect(one.renew(Self.key, knowing: lease.learned, at: Self.start + .seconds(4)).share == 1)

@@ -10,7 +10,7 @@
 
   /// Asks in Production and reads one field.
   private static func ask<Answer>(
-    _ call: Call<Answer>, _ read: @escaping @Sendable (Answer) -> String?
+    _ call: APIRequest<Answer>, _ read: @escaping @Sendable (Answer) -> String?
   ) -> @Sendable (AppStoreClient, AppCredentials) async throws -> String? {
     { client, credentials in
       let reply = try await client.send(call, as: credentials, in: .production)
@@ -19,7 +19,7 @@
   }
 
   private static func nothing(
-    _ call: Call<Void>
+    _ call: APIRequest<Void>
   ) -> @Sendable (AppStoreClient, AppCredentials) async throws -> String? {
     { client, credentials in
       let reply = try await client.send(call, as: credentials, in: .production)
@@ -29,8 +29,8 @@
 
   private static let filter: HistoryFilter = {
     var filter = HistoryFilter()
-    filter.startDate = Milliseconds(5)
-    filter.endDate = Milliseconds(9)
+    filter.startDate = Timestamp(5)
+    filter.endDate = Timestamp(9)
     filter.productIDs = ["a+b", "c d"]
     filter.productTypes = [.consumable, .autoRenewable]
     filter.sort = .descending
@@ -111,7 +111,7 @@
       body: ["startDate": 1, "endDate": 2, "transactionId": "9"], answer: ["paginationToken": "x"],
       make: ask(
         .notificationHistory(
-          NotificationHistoryRequest(startDate: Milliseconds(1), endDate: Milliseconds(2), transactionId: "9"),
+          NotificationHistoryRequest(startDate: Timestamp(1), endDate: Timestamp(2), transactionId: "9"),
           paginationToken: "t"), \.paginationToken)),
     Case(
       endpoint: .requestTestNotification, line: "POST /inApps/v1/notifications/test",
@@ -141,13 +141,13 @@
     for row in Vocabulary.embedded.endpoints.rows where !row.changes { #expect(row.isRepeatable, "\(row.endpoint)") }
     #expect(Endpoint(rawValue: "getEverything") == nil)
     #expect(!Endpoint.extendSubscriptionRenewalDate.row.isRepeatable)
-    #expect(RateBounds.documented(BudgetKey(app: "a", endpoint: .lookUpOrderId, environment: .sandbox)).most == 1)
+    #expect(RateBounds.documented(RateLimitKey(app: "a", endpoint: .lookUpOrderId, environment: .sandbox)).most == 1)
   }
 
   @Test(arguments: ["", ".", "..", String(repeating: "1", count: 257)])
   func `is refused when a value would change its path`(id: String) async throws {
-    #expect(throws: CallFailure(.invalidCall, .getTransactionInfo, "")) {
-      _ = try Call.transactionInfo(id).target()
+    #expect(throws: APIError(.invalidCall, .getTransactionInfo, "")) {
+      _ = try APIRequest.transactionInfo(id).target()
     }
   }
 }

@@ -16,10 +16,10 @@
   }
 
   @Test func `says when to ask again, where Apple does`() {
-    var failure = CallFailure(.rateLimited, .getTransactionInfo, "")
+    var failure = APIError(.rateLimited, .getTransactionInfo, "")
     failure.errorCode = 4_290_000
     #expect(failure.nextStep == failure.row?.next)
-    failure.retryAt = Milliseconds(1_780_000_000_000)
+    failure.retryAt = Timestamp(1_780_000_000_000)
     #expect(failure.nextStep == "ask again at 2026-05-28T20:26:40Z")
   }
 
@@ -47,9 +47,9 @@
       (HTTPResponse(status: 301, headers: ["Location": "http://example.com"]), .malformedAnswer, 4),
       (.text(200, "<html>"), .malformedAnswer, 4), (.json(200, Array("[]".utf8)), .malformedAnswer, 4),
       (.json(200, Array("{\"a\":".utf8)), .malformedAnswer, 4), (.text(429, ""), .rateLimited, 4),
-    ] as [(HTTPResponse, CallFailure.Code, Int)])
+    ] as [(HTTPResponse, APIError.Code, Int)])
   func `has a reason for each answer that is none`(
-    response: HTTPResponse, code: CallFailure.Code, attempts: Int
+    response: HTTPResponse, code: APIError.Code, attempts: Int
   ) async throws {
     try await withAppStore([response]) { scripted in
       let failure = await failure {
@@ -129,11 +129,11 @@
     arguments: [
       (.text(401, ""), .unauthorized), (.error(4_000_035), .refused),
       (.error(4_290_000, retryAfter: "86400"), .rateLimited), (.text(503, ""), .serverFailed),
-    ] as [(HTTPResponse, CallFailure.Code)])
+    ] as [(HTTPResponse, APIError.Code)])
   func `leaves unknown what an earlier attempt may have done`(
-    second: HTTPResponse, code: CallFailure.Code
+    second: HTTPResponse, code: APIError.Code
   ) async throws {
-    let call = Call.consumption(
+    let call = APIRequest.consumption(
       ConsumptionRequest(customerConsented: true, deliveryStatus: "DELIVERED", sampleContentProvided: false), of: "1")
     try await withAppStore([.text(503, ""), second]) { scripted in
       let failure = await failure {
@@ -178,7 +178,7 @@
       let failure = await failure {
         try await scripted.client.send(.transactionInfo("1"), as: scripted.credentials, in: .production)
       }
-      #expect(failure == CallFailure(.rateLimited, .getTransactionInfo, "").with(4_290_000))
+      #expect(failure == APIError(.rateLimited, .getTransactionInfo, "").with(4_290_000))
       #expect(failure?.retryAt == later)
       // The next call knows without asking.
       let next = await AppStoreTests.failure {
@@ -191,7 +191,7 @@
   }
 }
 
-extension CallFailure {
+extension APIError {
   fileprivate func with(_ errorCode: Int64) -> Self {
     var failure = self
     failure.errorCode = errorCode
@@ -202,9 +202,9 @@ extension CallFailure {
 @Suite struct `A call whose connection fails` {
   private func call(
     _ port: UInt16, limits: AppStoreClient.Limits = .init(),
-    _ call: Call<JSONObject> = Call(.finishTransaction, path: ["transactionId": "1"])
-  ) async throws -> CallFailure? {
-    var result: CallFailure?
+    _ call: APIRequest<JSONObject> = APIRequest(.finishTransaction, path: ["transactionId": "1"])
+  ) async throws -> APIError? {
+    var result: APIError?
     try await withClient(port: port, limits: limits) { client, _ in
       let credentials = try testCredentials()
       result = await failure { try await client.send(call, as: credentials, in: .production) }
@@ -216,7 +216,7 @@ extension CallFailure {
     try await withRawServer({ _ in }) { port in
       #expect(try await call(port)?.code == .interrupted)
       #expect(try await call(port)?.attempts == 4)
-      let once = try await call(port, Call(.requestTestNotification))
+      let once = try await call(port, APIRequest(.requestTestNotification))
       #expect(once?.code == .interrupted)
       #expect(once?.attempts == 1)
       #expect(once?.isOutcomeUnknown == true)
@@ -268,7 +268,7 @@ extension CallFailure {
     #expect(failure?.isOutcomeUnknown == false)
   }
 
-  private static let extending = Call.extend(
+  private static let extending = APIRequest.extend(
     ExtendRenewalDateRequest(extendByDays: 1, extendReasonCode: 1, requestIdentifier: "r"), of: "1")
 
   /// A server that reads requests and answers none; how many it read.

@@ -154,7 +154,7 @@
       .json(["hasMore": false, "notificationHistory": []]),
     ]
     try await withAppStore(history) { scripted in
-      let request = NotificationHistoryRequest(startDate: Milliseconds(1), endDate: Milliseconds(2))
+      let request = NotificationHistoryRequest(startDate: Timestamp(1), endDate: Timestamp(2))
       let pages = Pages(
         NotificationPages(request), scripted.client, as: scripted.credentials, in: .sandbox, verifiedBy: verifier)
       var items: [NotificationItem] = []

@@ -1,5 +1,5 @@
 @Suite struct `A retry` {
-  private let now = Milliseconds(1_780_000_000_000)
+  private let now = Timestamp(1_780_000_000_000)
 
   @Test(
     arguments: [
@@ -24,14 +24,14 @@
       ("Tue, 29 Feb 2028 23:59:60 GMT", 1_835_481_600),
     ] as [(String, Int64)])
   func `reads a date in all forms of HTTP`(text: String, seconds: Int64) {
-    #expect(HTTPDate.instant(text) == Milliseconds(seconds * 1_000))
+    #expect(HTTPDate.instant(text) == Timestamp(seconds * 1_000))
   }
 
   private func decision(
-    _ code: CallFailure.Code, _ endpoint: Endpoint, error: Int64? = nil, attempt: Int = 1, jitter: Double = 1,
-    after: Interval = .milliseconds(0), retryAt: Milliseconds? = nil
+    _ code: APIError.Code, _ endpoint: Endpoint, error: Int64? = nil, attempt: Int = 1, jitter: Double = 1,
+    after: Interval = .milliseconds(0), retryAt: Timestamp? = nil
   ) -> RetryPolicy.Decision {
-    var failure = CallFailure(code, endpoint, "")
+    var failure = APIError(code, endpoint, "")
     failure.errorCode = error
     failure.retryAt = retryAt
     return RetryPolicy(attempts: 5, within: .seconds(60)).decision(
@@ -39,8 +39,8 @@
   }
 
   @Test func `is made of every failure that may pass, and of no other`() {
-    let again: [CallFailure.Code] = [.unreachable, .rateLimited, .serverFailed, .interrupted, .malformedAnswer]
-    for code in CallFailure.Code.allCases {
+    let again: [APIError.Code] = [.unreachable, .rateLimited, .serverFailed, .interrupted, .malformedAnswer]
+    for code in APIError.Code.allCases {
       let isAgain = decision(code, .getTransactionInfo) != .giveUp
       #expect(isAgain == again.contains(code), "\(code)")
     }

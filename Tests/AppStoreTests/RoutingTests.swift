@@ -1,19 +1,19 @@
 @Suite struct `A route` {
   @Test func `leads to where the id is known, else to production and the sandbox, a hint first`() {
-    #expect(EnvironmentRoute().attempts == [.production, .sandbox])
-    #expect(EnvironmentRoute(hint: .sandbox).attempts == [.sandbox, .production])
-    #expect(EnvironmentRoute(receiptType: .sandbox, hint: .production).attempts == [.sandbox])
-    #expect(EnvironmentRoute(known: .production, receiptType: .sandbox).attempts == [.production])
-    #expect(EnvironmentRoute(hint: .production, unknownIn: .production).attempts == [.sandbox])
+    #expect(EnvironmentSearch().attempts == [.production, .sandbox])
+    #expect(EnvironmentSearch(hint: .sandbox).attempts == [.sandbox, .production])
+    #expect(EnvironmentSearch(receiptType: .sandbox, hint: .production).attempts == [.sandbox])
+    #expect(EnvironmentSearch(known: .production, receiptType: .sandbox).attempts == [.production])
+    #expect(EnvironmentSearch(hint: .production, unknownIn: .production).attempts == [.sandbox])
   }
 
   private func run(
-    _ answers: [HTTPResponse], _ route: EnvironmentRoute = EnvironmentRoute(),
-    _ check: @Sendable (Result<Reply<TransactionInfoResponse>, CallFailure>, [String]) -> Void
+    _ answers: [HTTPResponse], _ route: EnvironmentSearch = EnvironmentSearch(),
+    _ check: @Sendable (Result<APIResponse<TransactionInfoResponse>, APIError>, [String]) -> Void
   ) async throws {
     try await withAppStore(answers) { scripted in
-      let outcome: Result<Reply<TransactionInfoResponse>, CallFailure>
-      do throws(CallFailure) {
+      let outcome: Result<APIResponse<TransactionInfoResponse>, APIError>
+      do throws(APIError) {
         outcome = .success(
           try await scripted.client.send(.transactionInfo("1"), as: scripted.credentials, along: route))
       } catch { outcome = .failure(error) }
@@ -42,10 +42,10 @@
       guard case .failure(let failure) = outcome else { return #expect(Bool(false)) }
       #expect(failure.errorCode == 4_000_006)
     }
-    try await run([.error(4_040_010)], EnvironmentRoute(known: .sandbox)) { _, targets in
+    try await run([.error(4_040_010)], EnvironmentSearch(known: .sandbox)) { _, targets in
       #expect(targets == ["/sandbox/inApps/v1/transactions/1"])
     }
-    try await run([.text(401, "")], EnvironmentRoute(hint: .sandbox)) { _, targets in #expect(targets.count == 1) }
+    try await run([.text(401, "")], EnvironmentSearch(hint: .sandbox)) { _, targets in #expect(targets.count == 1) }
   }
 
   @Test func `tells an id that is nowhere from a key that is not accepted`() async throws {
@@ -75,21 +75,21 @@
   }
 
   @Test func `does not send on whoever has asked both`() async throws {
-    func nextStep(_ route: EnvironmentRoute) async throws -> String? {
+    func nextStep(_ route: EnvironmentSearch) async throws -> String? {
       let step = Mutex<String?>(nil)
       try await run([.error(4_040_010)], route) { outcome, _ in
         if case .failure(let failure) = outcome { step.withLock { $0 = failure.nextStep } }
       }
       return step.withLock { $0 }
     }
-    #expect(try await nextStep(EnvironmentRoute()) == "both environments were asked: check id and bundle id")
-    #expect(try await nextStep(EnvironmentRoute(known: .production)) == "try the other environment")
+    #expect(try await nextStep(EnvironmentSearch()) == "both environments were asked: check id and bundle id")
+    #expect(try await nextStep(EnvironmentSearch(known: .production)) == "try the other environment")
   }
 
   @Test func `is not tried with what changes something`() async throws {
     try await withAppStore([]) { scripted in
       let failure = await failure {
-        try await scripted.client.send(.finish("1"), as: scripted.credentials, along: EnvironmentRoute())
+        try await scripted.client.send(.finish("1"), as: scripted.credentials, along: EnvironmentSearch())
       }
       #expect(failure?.code == .invalidCall)
       #expect(scripted.apple.asked.isEmpty)
@@ -103,11 +103,11 @@
   }
 
   private func ask(
-    _ answers: [HTTPResponse], _ route: EnvironmentRoute = EnvironmentRoute(),
-    _ check: @Sendable (ReceiptAnswer?, CallFailure?, [ScriptedAppStore.Asked]) -> Void
+    _ answers: [HTTPResponse], _ route: EnvironmentSearch = EnvironmentSearch(),
+    _ check: @Sendable (ReceiptAnswer?, APIError?, [ScriptedAppStore.Asked]) -> Void
   ) async throws {
     try await withAppStore(answers) { scripted in
-      do throws(CallFailure) {
+      do throws(APIError) {
         let answer = try await scripted.client.verifyReceipt(
           ReceiptRequest(receiptData: "cmVjZWlwdA==", password: "secret", excludeOldTransactions: true),
           app: "a", along: route)
@@ -134,7 +134,7 @@
       #expect(answer?.environment == .sandbox)
       #expect(asked.map(\.target) == ["/verifyReceipt", "/sandbox/verifyReceipt"])
     }
-    try await ask([status(21_008), status(0)], EnvironmentRoute(receiptType: .sandbox)) { answer, _, asked in
+    try await ask([status(21_008), status(0)], EnvironmentSearch(receiptType: .sandbox)) { answer, _, asked in
       #expect(answer?.environment == .production)
       #expect(asked.map(\.target) == ["/sandbox/verifyReceipt", "/verifyReceipt"])
     }

@@ -45,14 +45,14 @@ final class QuickTime: Sendable {
   private let clock: SteppedClock
   private let sleeps = Mutex<[Interval]>([])
 
-  init(at start: Milliseconds = Milliseconds(1_780_000_000_000)) { clock = SteppedClock(at: start) }
+  init(at start: Timestamp = Timestamp(1_780_000_000_000)) { clock = SteppedClock(at: start) }
 
-  var now: Milliseconds { clock.clock.now() }
+  var now: Timestamp { clock.clock.now() }
   var slept: [Interval] { sleeps.withLock { $0 } }
   func advance(by interval: Interval) { clock.advance(by: interval) }
 
-  func timing(jitter: Double = 0.5) -> CallTiming {
-    CallTiming(
+  func timing(jitter: Double = 0.5) -> CallTimeSource {
+    CallTimeSource(
       clock: clock.clock,
       sleep: { interval in
         try Task.checkCancellation()
@@ -110,8 +110,8 @@ func withClient(
   _ body: (AppStoreClient, QuickTime) async throws -> Void
 ) async throws {
   let time = QuickTime()
-  let gate = BudgetGate(
-    store: SharedBudgets().member("test"), timing: time.timing(),
+  let gate = RateLimiter(
+    store: InMemoryRateLimitStore().member("test"), timing: time.timing(),
     bounds: { _ in RateBounds(start: perSecond, most: perSecond) })
   let client = AppStoreClient(
     http: http, hosts: AppStoreHosts(simulator: "\(scheme)://127.0.0.1:\(port)"), gate: gate, timing: time.timing(),
@@ -126,11 +126,11 @@ func withClient(
 }
 
 /// What a call failed with; nil when it did not.
-func failure<Value>(_ call: () async throws -> Value) async -> CallFailure? {
+func failure<Value>(_ call: () async throws -> Value) async -> APIError? {
   do {
     _ = try await call()
     return nil
   } catch {
-    return error as? CallFailure
+    return error as? APIError
   }
 }

@@ -1,7 +1,7 @@
 /// Receipts to extract from, and what comes of a run.
 enum Bench {
   /// 2026-06-01T00:00:00Z.
-  private static let end = Milliseconds(1_780_272_000_000)
+  private static let end = Timestamp(1_780_272_000_000)
   static let pki = ReceiptPKI.known(at: end)
   /// Of the same names, trusted by nobody.
   static let stranger = ReceiptPKI.stranger(at: end)
@@ -33,7 +33,7 @@ enum Bench {
   }
 
   struct Outcome {
-    let accounts: Accounts
+    let accounts: RowCounts
     let output: String
     /// By the file of a folder.
     let rejectsByFile: [String: String]

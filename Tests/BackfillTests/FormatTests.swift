@@ -211,7 +211,7 @@
 
   @Test func `may be a folder, whose files are named in what comes out`() async throws {
     let place = TemporaryDirectory()
-    _ = FileFacts.makeDirectory("\(place.path)/more")
+    _ = FileMetadata.makeDirectory("\(place.path)/more")
     try OutputFile("\(place.path)/b.csv").write(Array(Form.named.text(2..<5).utf8))
     try OutputFile("\(place.path)/a.b64").write(Array(Bench.receipts[0].utf8))
     try OutputFile("\(place.path)/c.gz").write(Pack.packed(Array(Bench.receipts[1].utf8), .gzip))

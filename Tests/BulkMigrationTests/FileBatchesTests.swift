@@ -50,7 +50,7 @@
         #expect(unsafe truncate(path, 2_000_000) == 0)
       } else {
         var times = [timespec(), timespec()]
-        times[1].tv_sec = Int((FileFacts(path)?.modifiedAt ?? 0) + 3_600)
+        times[1].tv_sec = Int((FileMetadata(path)?.modifiedAt ?? 0) + 3_600)
         #expect(unsafe utimensat(AT_FDCWD, path, times, 0) == 0)
       }
       var failure: (any Error)?
@@ -70,7 +70,7 @@
     _ = try file(Array("1000000000000002\n".utf8))
     // An hour later than the first.
     var times = [timespec(), timespec()]
-    times[1].tv_sec = Int((FileFacts(path)?.modifiedAt ?? 0) + 3_600)
+    times[1].tv_sec = Int((FileMetadata(path)?.modifiedAt ?? 0) + 3_600)
     #expect(unsafe utimensat(AT_FDCWD, path, times, 0) == 0)
     #expect(throws: FileBatches.Changed.self) { try FileBatches(source, from: .start) }
   }

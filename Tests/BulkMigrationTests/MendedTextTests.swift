@@ -28,16 +28,16 @@
   @Test(arguments: wrapped.indices)
   func `is taken off`(index: Int) throws {
     let (name, text) = Self.wrapped[index]
-    guard case .receipt(let found) = try Artefact(Array(text.utf8)[...]) else {
+    guard case .receipt(let found) = try DetectedContent(Array(text.utf8)[...]) else {
       Issue.record("\(name) is no receipt")
       return
     }
-    #expect(String(decoding: MendedText.trimmed(found[...]), as: UTF8.self) == Self.receipt, "\(name)")
+    #expect(String(decoding: TextUnwrapper.trimmed(found[...]), as: UTF8.self) == Self.receipt, "\(name)")
   }
 
   @Test func `is told apart from the others by its content`() throws {
     func kind(_ text: String) throws -> String {
-      switch try Artefact(Array(text.utf8)[...]) {
+      switch try DetectedContent(Array(text.utf8)[...]) {
       case .receipt: "receipt"
       case .jws: "jws"
       case .message: "message"

@@ -7,8 +7,8 @@
 
     var milliseconds: Int64 { slept.withLock { $0 } }
 
-    var pacing: Pacing {
-      Pacing(
+    var pacing: TimeSource {
+      TimeSource(
         elapsed: { .milliseconds(self.milliseconds) },
         sleep: { interval in self.slept.withLock { $0 += interval.milliseconds } }, random: { _ in 0 })
     }
@@ -27,10 +27,10 @@
       address: DatabaseURL.withoutPassword(old), table: "receipts_old",
       columns: .init(key: "id", content: "receipt", userID: nil, app: nil), keyKind: .integer, condition: nil,
       estimate: nil)
-    let judge = RowJudge(
-      intake: Intake(adapter: Adapter(verifier: SignedDataVerifier(roots: .apple))),
-      directory: AppDirectory(apps: [], tokens: [:]),
-      claims: RowJudge.Claims(app: nil, environment: nil, receivedAt: Milliseconds(1)))
+    let judge = RowClassifier(
+      intake: IngestDecider(adapter: MessageDecoder(verifier: SignedDataVerifier(roots: .apple))),
+      directory: AppRegistrySnapshot(apps: [], tokens: [:]),
+      claims: RowClassifier.JobDefaults(app: nil, environment: nil, receivedAt: Timestamp(1)))
     let sleeper = Sleeper()
     let estimate = try await MigrationEstimate.make(
       of: [source.part(password: nil, sealedWith: nil)], by: judge, nil, rows: nil, perSecond: rate,
@@ -76,10 +76,10 @@
       columns: .init(key: "id", content: "receipt", userID: "user", app: nil), keyKind: .integer, condition: nil,
       estimate: nil)
     let app = App(id: App.ID(1), bundleID: "com.example.app", appAppleID: nil)
-    let judge = RowJudge(
-      intake: Intake(adapter: Adapter(verifier: SignedDataVerifier(roots: .apple))),
-      directory: AppDirectory(apps: [app], tokens: [:]),
-      claims: RowJudge.Claims(app: app, environment: nil, receivedAt: Milliseconds(1)))
+    let judge = RowClassifier(
+      intake: IngestDecider(adapter: MessageDecoder(verifier: SignedDataVerifier(roots: .apple))),
+      directory: AppRegistrySnapshot(apps: [app], tokens: [:]),
+      claims: RowClassifier.JobDefaults(app: app, environment: nil, receivedAt: Timestamp(1)))
     return try await MigrationEstimate.make(
       of: [source.part(password: nil, sealedWith: nil)], by: judge, nil, rows: nil)
   }

@@ -41,14 +41,14 @@
 
   private static func run(
     _ record: Record, take: @escaping @Sendable (_ number: Int) async throws -> MigrationStep.Outcome
-  ) -> PartRun {
-    let judge = RowJudge(
-      intake: Intake(adapter: Adapter(verifier: SignedDataVerifier(roots: .apple))),
-      directory: AppDirectory(apps: [], tokens: [:]),
-      claims: RowJudge.Claims(app: nil, environment: nil, receivedAt: Milliseconds(1)))
-    return PartRun(
+  ) -> PartImport {
+    let judge = RowClassifier(
+      intake: IngestDecider(adapter: MessageDecoder(verifier: SignedDataVerifier(roots: .apple))),
+      directory: AppRegistrySnapshot(apps: [], tokens: [:]),
+      claims: RowClassifier.JobDefaults(app: nil, environment: nil, receivedAt: Timestamp(1)))
+    return PartImport(
       judge: judge,
-      means: PartRun.Means(
+      means: PartImport.Dependencies(
         take: { step in
           let number = record.begin(step)
           defer { record.end() }
@@ -75,7 +75,7 @@
   @Test func `goes on while a step is committed, and commits one step at a time, in order`() async throws {
     let old = try await PrivateMariaDB.shared.database()
     let connection = try await Connection.open(old)
-    let insert = RowsInsert(into: "INSERT INTO receipts_old (id, receipt) VALUES")
+    let insert = BulkInsert(into: "INSERT INTO receipts_old (id, receipt) VALUES")
     try await connection.read { session throws(DatabaseError) in
       try session.run("CREATE TABLE receipts_old (id INT NOT NULL PRIMARY KEY, receipt TEXT NULL)")
       _ = try session.insert(insert, rows: (Int64(1)...3_000).map { [.integer($0), .null] })
@@ -115,7 +115,7 @@
       }.run(part, try file(of: 5_000))
     }
     #expect(refused.steps.count == 2)
-    for (outcome, end) in [(MigrationStep.Outcome.lost, PartRun.End.lost), (.halted, .halted)] {
+    for (outcome, end) in [(MigrationStep.Outcome.lost, PartImport.End.lost), (.halted, .halted)] {
       let record = Record()
       #expect(try await Self.run(record) { $0 == 2 ? outcome : .written }.run(part, try file(of: 5_000)) == end)
       #expect(record.steps.count == 2)

@@ -2,12 +2,12 @@
 
 /// What old back ends stored, judged row by row without a database.
 @Suite struct `A row of a migration` {
-  private static func judge(_ bundleID: String, in environment: Environment? = nil) -> RowJudge {
+  private static func judge(_ bundleID: String, in environment: Environment? = nil) -> RowClassifier {
     let app = App(id: App.ID(1), bundleID: bundleID, appAppleID: nil)
-    return RowJudge(
-      intake: Intake(adapter: Adapter(verifier: SignedDataVerifier(roots: .apple))),
-      directory: AppDirectory(apps: [app], tokens: [:]),
-      claims: RowJudge.Claims(app: app, environment: environment, receivedAt: Milliseconds(1_790_000_000_000)))
+    return RowClassifier(
+      intake: IngestDecider(adapter: MessageDecoder(verifier: SignedDataVerifier(roots: .apple))),
+      directory: AppRegistrySnapshot(apps: [app], tokens: [:]),
+      claims: RowClassifier.JobDefaults(app: app, environment: environment, receivedAt: Timestamp(1_790_000_000_000)))
   }
 
   private static func ids(
@@ -81,9 +81,9 @@
       let object = try #require(try JSONReader.read(bytes).object)
       return String(decoding: try #require(SignedMember.all(in: object).first).text, as: UTF8.self)
     }
-    let judge = RowJudge(
-      intake: Self.judge("").intake, directory: AppDirectory(apps: apps, tokens: [:]),
-      claims: RowJudge.Claims(app: nil, environment: nil, receivedAt: Milliseconds(1_790_000_000_000)))
+    let judge = RowClassifier(
+      intake: Self.judge("").intake, directory: AppRegistrySnapshot(apps: apps, tokens: [:]),
+      claims: RowClassifier.JobDefaults(app: nil, environment: nil, receivedAt: Timestamp(1_790_000_000_000)))
     func content(_ object: JSONObject) throws -> MigrationStep.Content {
       let row = TableRow(key: "1", content: object.encoded(), userID: nil, app: nil, id: nil, isTooLarge: false)
       let content: MigrationStep.Content? =
@@ -99,9 +99,9 @@
   @Test func `is no answer in a member where something signed stands beside it`() throws {
     let answer: JSONObject = ["status": 0, "receipt": ["in_app": []]]
     let receipt = "MII" + String(repeating: "A", count: 400)
-    #expect(Artefact.message(in: ["user_id": "ada", "response": .object(answer)]) == answer)
-    #expect(Artefact.message(in: ["receipt": .string(receipt), "response": .object(answer)]) == nil)
-    #expect(Artefact.message(in: ["user_id": "ada", "meta": ["status": 1, "retries": 2]]) == nil)
+    #expect(DetectedContent.message(in: ["user_id": "ada", "response": .object(answer)]) == answer)
+    #expect(DetectedContent.message(in: ["receipt": .string(receipt), "response": .object(answer)]) == nil)
+    #expect(DetectedContent.message(in: ["user_id": "ada", "meta": ["status": 1, "retries": 2]]) == nil)
   }
 
   @Test func `of a client library is the receipt in it`() throws {
@@ -110,9 +110,9 @@
     #expect(ids == ["1000000056161764"])
     // Nobody named the app but the receipt.
     var judge = Self.judge("com.vanillabreeze.igunbattle")
-    judge = RowJudge(
+    judge = RowClassifier(
       intake: judge.intake, directory: judge.directory,
-      claims: RowJudge.Claims(app: nil, environment: nil, receivedAt: Milliseconds(1_790_000_000_000)))
+      claims: RowClassifier.JobDefaults(app: nil, environment: nil, receivedAt: Timestamp(1_790_000_000_000)))
     let row = TableRow(key: "1", content: object, userID: nil, app: nil, id: nil, isTooLarge: false)
     guard case .content(let content) = judge.verdict(on: row) else {
       Issue.record("rejected")

@@ -2,17 +2,17 @@
 @testable import Ledger
 
 @Suite struct `How many ids a migration has asked about at once` {
-  private func state(callsPerSecond: Int? = nil) -> RunState {
+  private func state(callsPerSecond: Int? = nil) -> WorkerState {
     var settings = MigrationSettings()
     settings.callsPerSecond = callsPerSecond
-    return RunState(
+    return WorkerState(
       MigrationJob(
-        id: 1, state: .running, createdAt: Milliseconds(0), createdBy: "test", finishedAt: nil, app: nil,
+        id: 1, state: .running, createdAt: Timestamp(0), createdBy: "test", finishedAt: nil, app: nil,
         environment: nil, settings: settings, trouble: nil))
   }
 
-  private func note(_ ended: Int, second: Int64, _ state: RunState) {
-    var turn = MigrationHandOut.Turn()
+  private func note(_ ended: Int, second: Int64, _ state: WorkerState) {
+    var turn = HistoryJobScheduler.Turn()
     turn.ended = ended
     state.note(turn, at: .seconds(second))
   }

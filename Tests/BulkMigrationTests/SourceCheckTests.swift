@@ -48,7 +48,7 @@
       #expect(empty?.description.contains("receipts.csv") == true && empty?.exitStatus == .failed)
     }
     let folder = "\(place.path)/exports"
-    #expect(FileFacts.makeDirectory(folder))
+    #expect(FileMetadata.makeDirectory(folder))
     func parts() throws -> [MigrationJobTable.NewPart] { try FileSource.parts(of: folder) }
     func checkFolder() async throws { _ = try await SourceCheck.columns(of: parts()) { Keyring(current: .generate()) } }
     await #expect(throws: SourceCheck.Empty.self) { try await checkFolder() }
@@ -60,14 +60,14 @@
 
   @Test func `refuses each named source without a row, beside others that have some`() async throws {
     let folder = "\(place.path)/folder of files"
-    #expect(FileFacts.makeDirectory(folder))
+    #expect(FileMetadata.makeDirectory(folder))
     let (header, row) = ("user_id,receipt\n", "u1,MIIT\n")
     for (name, text) in [("full.csv", header + row), ("empty.csv", header), ("folder of files/a.csv", "")] {
       try OutputFile("\(place.path)/\(name)").write(Array(text.utf8))
     }
     var named: [String: String] = [:]
     for (file, name) in [("full.csv", "full.csv"), ("empty.csv", "standard input"), ("folder of files", "folder")] {
-      named[FileFacts.absolute("\(place.path)/\(file)")] = name
+      named[FileMetadata.absolute("\(place.path)/\(file)")] = name
     }
     let paths = ["full.csv", "empty.csv", "folder of files", "empty.csv"].map { "\(place.path)/\($0)" }
     let names = named
@@ -89,7 +89,7 @@
 
   @Test func `looks for named columns in every file of a folder`() async throws {
     let folder = "\(place.path)/folder"
-    #expect(FileFacts.makeDirectory(folder))
+    #expect(FileMetadata.makeDirectory(folder))
     for (name, text) in [
       ("a.csv", "Kunde;receipt\nu1;MIIT\n"), ("b.csv", "receipt;Kunde\nMIIT;u1\n"), ("c.txt", "2000000900000001\n"),
       ("d.jsonl", #"{"receipt":"MIIT"}"# + "\n"), ("e.csv", ""), ("f.gz", "\u{1F}"),
@@ -142,7 +142,7 @@
     _ = try await SourceCheck.columns(of: [source.part(password: "p@ss", sealedWith: keys)]) { keys }
     let none = TableSource(
       address: source.address, table: source.table, columns: source.columns, keyKind: .integer,
-      condition: try OperatorCondition("id > 7"), estimate: nil)
+      condition: try WhereClause("id > 7"), estimate: nil)
     let empty = await #expect(throws: SourceCheck.Empty.self) {
       try await SourceCheck.columns(of: [none.part(password: "p@ss", sealedWith: keys)]) { keys }
     }

@@ -1,6 +1,6 @@
 /// What a client that looks at dates alone takes from two answers.
 @Suite struct `The impact of an answer` {
-  private let now = Milliseconds(1_700_000_000_000)
+  private let now = Timestamp(1_700_000_000_000)
 
   private func row(
     _ original: String, _ product: String = "plus", ends days: Int64? = 10, line: String? = "1",

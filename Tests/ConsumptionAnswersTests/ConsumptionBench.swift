@@ -1,20 +1,21 @@
 /// A ledger with one app that Apple asks about consumption, a back end and an Apple that answer as they are told.
 final class ConsumptionBench: Sendable {
   static let app = "com.example.consumption"
-  static let start = Milliseconds(1_780_000_000_000)
+  static let start = Timestamp(1_780_000_000_000)
   static let answer: JSONObject = [
     "customerConsented": true, "deliveryStatus": "DELIVERED", "sampleContentProvided": false,
   ]
 
   private struct State {
-    var backEnd: Result<ConsumptionAnswers.Heard, HTTPClientError> = .failure(HTTPClientError(.couldNotConnect, ""))
+    var backEnd: Result<ConsumptionResponder.Response, HTTPClientError> = .failure(
+      HTTPClientError(.couldNotConnect, ""))
     var apple = ConsumptionReport.Outcome.taken
     var asked: [ClientRequest] = []
     var told: [JSONObject] = []
   }
 
   let pool: Pool
-  let ledger: Ledger
+  let ledger: LedgerStore
   let app: App
   let clock = SteppedClock(at: start)
   let metrics = MetricsRegistry()
@@ -25,7 +26,7 @@ final class ConsumptionBench: Sendable {
   init() async throws {
     let pool = Pool(try await PrivateMariaDB.shared.database())
     self.pool = pool
-    ledger = Ledger(pool: pool)
+    ledger = LedgerStore(pool: pool)
     app = try await pool.read { session throws(DatabaseError) in
       _ = try Migrator().migrate(at: Self.start, in: session)
       return try AppTable.add(bundleID: Self.app, appAppleID: nil, at: Self.start, in: session)
@@ -43,8 +44,8 @@ final class ConsumptionBench: Sendable {
   var asked: [ClientRequest] { state.withLock { $0.asked } }
   var told: [JSONObject] { state.withLock { $0.told } }
 
-  func answers() -> ConsumptionAnswers {
-    ConsumptionAnswers(
+  func answers() -> ConsumptionResponder {
+    ConsumptionResponder(
       pool: pool, keys: keys,
       ask: { request in
         self.state.withLock { state in
@@ -73,7 +74,7 @@ final class ConsumptionBench: Sendable {
   ///   - body: tells messages apart that say the same.
   ///   - isFromApple: whether a V1 body came from Apple's networks.
   func request(
-    _ transaction: String? = "2000000000000001", filed: String? = nil, dated date: Milliseconds = start,
+    _ transaction: String? = "2000000000000001", filed: String? = nil, dated date: Timestamp = start,
     body: String = "", isFromApple: Bool = false
   ) async throws {
     let message = InboxMessage(
@@ -88,18 +89,18 @@ final class ConsumptionBench: Sendable {
         rank: Rank(asOf: date, tieBreak: [UInt8](repeating: 0, count: 16)),
         details: ["consumptionRequestReason": "UNINTENDED_PURCHASE"], message: message.digest.bytes, rule: "N-029")
     ]
-    var entry = Entry(
+    var entry = LedgerEntry(
       message,
-      .accepted(Entry.Acceptance(app: app.id, findings: findings, signedAt: Self.start, title: "asked")))
+      .accepted(LedgerEntry.AcceptedMessage(app: app.id, findings: findings, signedAt: Self.start, title: "asked")))
     entry.claimedIDs = isFromApple ? .first : .behind(atMost: .max)
     _ = try await ledger.append([entry])
   }
 
-  func all() async throws -> [ConsumptionCase] {
+  func all() async throws -> [ConsumptionRequestRecord] {
     try await pool.read { session throws(DatabaseError) in try ConsumptionTable.newest(limit: 10, in: session) }
   }
 
-  func only() async throws -> ConsumptionCase {
+  func only() async throws -> ConsumptionRequestRecord {
     let all = try await all()
     #expect(all.count == 1)
     return try #require(all.first)

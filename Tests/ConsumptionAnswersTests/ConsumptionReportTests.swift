@@ -1,7 +1,7 @@
 /// A simulated App Store, a ledger with its key, and Apple told over HTTP: all but the clock is real.
 private struct ReportBench: Sendable {
   static let app = "com.example.reported"
-  static let start = Milliseconds(1_767_600_000_000)
+  static let start = Timestamp(1_767_600_000_000)
   static let answer: JSONObject = [
     "customerConsented": true, "consumptionPercentage": 12_500, "deliveryStatus": "UNDELIVERED_SERVER_OUTAGE",
     "refundPreference": "GRANT_PRORATED", "sampleContentProvided": true,
@@ -67,18 +67,18 @@ private struct ReportBench: Sendable {
 
   /// A client as each process has one, which never waits for itself.
   func client(_ pool: Pool) -> AppStoreClient {
-    let timing = CallTiming(clock: clock.clock) { _ in }
-    let gate = BudgetGate(
-      store: SharedBudgets().member("test"), timing: timing,
+    let timing = CallTimeSource(clock: clock.clock) { _ in }
+    let gate = RateLimiter(
+      store: InMemoryRateLimitStore().member("test"), timing: timing,
       bounds: { _ in RateBounds(start: 1e6, most: 1e6, burst: 1_000_000) })
     return AppStoreClient(
       http: http, hosts: AppStoreHosts(simulator: apple.productionURL), gate: gate, timing: timing)
   }
 
   /// What one process does about the requests.
-  func answers(_ pool: Pool? = nil, metrics: MetricsRegistry = MetricsRegistry()) -> ConsumptionAnswers {
+  func answers(_ pool: Pool? = nil, metrics: MetricsRegistry = MetricsRegistry()) -> ConsumptionResponder {
     let pool = pool ?? self.pool
-    return ConsumptionAnswers(
+    return ConsumptionResponder(
       pool: pool, keys: keys, asking: http,
       telling: ConsumptionReport(client: client(pool), pool: pool, keys: keys), metrics: metrics, clock: clock.clock,
       logger: Logger(label: "test", level: .debug, handler: RecordingLogHandler()))
@@ -95,11 +95,11 @@ private struct ReportBench: Sendable {
         rank: Rank(asOf: Self.start, tieBreak: [UInt8](repeating: 0, count: 16)), details: [:],
         message: message.digest.bytes, rule: "N-029")
     ]
-    let acceptance = Entry.Acceptance(app: app.id, findings: findings, signedAt: Self.start, title: "asked")
-    _ = try await Ledger(pool: pool).append([Entry(message, .accepted(acceptance))])
+    let acceptance = LedgerEntry.AcceptedMessage(app: app.id, findings: findings, signedAt: Self.start, title: "asked")
+    _ = try await LedgerStore(pool: pool).append([LedgerEntry(message, .accepted(acceptance))])
   }
 
-  func cases() async throws -> [ConsumptionCase] {
+  func cases() async throws -> [ConsumptionRequestRecord] {
     try await pool.read { session throws(DatabaseError) in try ConsumptionTable.newest(limit: 100, in: session) }
   }
 
@@ -208,7 +208,7 @@ private struct ReportBench: Sendable {
       let client = bench.client(bench.pool)
       let keys = bench.keys
       let askable = try await bench.pool.read { session throws(DatabaseError) in
-        try AskableApp.all(with: keys, in: session).askable
+        try AppWithAPIKey.all(with: keys, in: session).askable
       }
       let credentials = try #require(askable.first?.credentials)
       let request = ConsumptionRequestV1(
@@ -217,11 +217,11 @@ private struct ReportBench: Sendable {
       _ = try await client.send(.consumptionV1(request, of: coins), as: credentials, in: .sandbox)
       #expect(try await bench.told() == [coins: [.object(request.json)]])
       let owned = try #require(bench.bought("Non-Consumable").first)
-      do throws(CallFailure) {
+      do throws(APIError) {
         _ = try await client.send(.consumptionV1(request, of: owned), as: credentials, in: .sandbox)
         Issue.record("Apple takes no report of what cannot be consumed")
       } catch { #expect(error.errorCode == 4_000_043, "\(error)") }
-      do throws(CallFailure) {
+      do throws(APIError) {
         let wrong = ConsumptionRequestV1(customerConsented: true, consumptionStatus: 9, appAccountToken: "")
         _ = try await client.send(.consumptionV1(wrong, of: coins), as: credentials, in: .sandbox)
         Issue.record("9 is no consumptionStatus")

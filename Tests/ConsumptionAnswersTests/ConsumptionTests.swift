@@ -130,7 +130,7 @@
   }
 
   @Test func `that Apple refuses are not settled while an earlier report of the same call may have been taken`() {
-    var refused = CallFailure(.refused, .sendConsumptionInformation, "")
+    var refused = APIError(.refused, .sendConsumptionInformation, "")
     refused.errorCode = 4_000_035
     let settled = ConsumptionReport.Outcome(refused)
     #expect(settled == .refused("\(refused); \(refused.nextStep)"))
@@ -312,7 +312,7 @@
     #expect(waiting == 1)
     #expect(try await bench.answers().round() == 1)
     #expect(bench.told.count == 1 && !bench.log.records.contains { $0.level == .error })
-    func purge(askedBefore instant: Milliseconds) async throws -> Int {
+    func purge(askedBefore instant: Timestamp) async throws -> Int {
       try await bench.pool.transaction { session throws(DatabaseError) in
         try ConsumptionTable.purge(askedBefore: instant, limit: 10, in: session)
       }

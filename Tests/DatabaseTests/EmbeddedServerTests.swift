@@ -306,7 +306,7 @@
     try Files.give(home.path, to: owner)
     func names() -> [String] { ["users", "lock", "keeper.log", "socket-directory"].map { "\(home.path)/\($0)" } }
     for _ in 0..<2 {
-      _ = try UsersFile("\(home.path)/users")
+      _ = try UsageLockFile("\(home.path)/users")
       _ = try DirectoryLock(file: "\(home.path)/lock", asKeeper: true)
       try ErrorLog.prepare("\(home.path)/keeper.log")
       try Files.write("/tmp/switchyard-x", to: "\(home.path)/socket-directory")
@@ -316,7 +316,7 @@
     }
     // A file with another name elsewhere is not given away.
     for name in names() { unsafe link(name, name + ".other") }
-    _ = try UsersFile("\(home.path)/users")
+    _ = try UsageLockFile("\(home.path)/users")
     try ErrorLog.prepare("\(home.path)/keeper.log")
     for name in names() { #expect(Files.status(name)?.owner == 0, "\(name)") }
   }

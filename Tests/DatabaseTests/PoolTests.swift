@@ -275,7 +275,7 @@
 
   @Test func `pings what was idle for long, and discards what was idle for longer`() async throws {
     let now = Shared<Int64>(0)
-    var pacing = Pacing.system
+    var pacing = TimeSource.system
     pacing.elapsed = { .milliseconds(now.value) }
     let pool = Pool(try await PrivateMariaDB.shared.database(), settings: Pool.Settings(), pacing: pacing)
     let first = try await pool.withConnection { await $0.id }
@@ -298,7 +298,7 @@
     configuration.address = .socket(path: "/tmp/switchyard-nothing-here.sock")
     let ceilings = Shared<[Int64]>([])
     let pauses = Shared<[Int64]>([])
-    let pacing = Pacing(
+    let pacing = TimeSource(
       elapsed: { .milliseconds(0) }, sleep: { pause in pauses.change { $0.append(pause.milliseconds) } },
       random: { ceiling in
         ceilings.change { $0.append(ceiling) }
@@ -322,7 +322,7 @@
     var configuration = try await PrivateMariaDB.shared.database()
     configuration.address = .socket(path: "/tmp/switchyard-nothing-here.sock")
     let now = Shared<Int64>(0)
-    let pacing = Pacing(
+    let pacing = TimeSource(
       elapsed: { .milliseconds(now.value) }, sleep: { pause in now.change { $0 += pause.milliseconds } },
       random: { $0 })
     var settings = Pool.Settings()

@@ -1,7 +1,7 @@
 @testable import Database
 
 @Suite struct `Rows written at once` {
-  private static let insert = RowsInsert(
+  private static let insert = BulkInsert(
     into: "INSERT INTO t (id, n, body) VALUES", then: "ON DUPLICATE KEY UPDATE n = VALUES(n), body = VALUES(body)")
 
   private static func row(_ id: Int, size: Int) -> [SQLValue] {
@@ -44,7 +44,7 @@
     await connection.close()
   }
 
-  private static let repeating = RowsInsert(
+  private static let repeating = BulkInsert(
     into: "INSERT INTO t (id, n, body) VALUES", then: "ON DUPLICATE KEY UPDATE n = VALUES(n), body = VALUES(body)",
     repeatsLast: true)
 
@@ -128,7 +128,7 @@
         CREATE TABLE kinds (place INT AUTO_INCREMENT PRIMARY KEY, id INT, t LONGTEXT, b LONGBLOB, n BIGINT,
           u BIGINT UNSIGNED)
         """)
-      let insert = RowsInsert(into: "INSERT INTO kinds (id, t, b, n, u) VALUES")
+      let insert = BulkInsert(into: "INSERT INTO kinds (id, t, b, n, u) VALUES")
       let rows = (0..<count).map(Self.awkward)
       // Twice, since a statement that is there already meets other kinds of values in the same places.
       #expect(try session.insert(insert, rows: rows) == UInt64(count))
@@ -141,7 +141,7 @@
 
   @Test func `are written whole or not at all when one is refused in the middle of a transaction`() async throws {
     let connection = try await Self.prepared { _ in }
-    let plain = RowsInsert(into: "INSERT INTO t (id, n, body) VALUES")
+    let plain = BulkInsert(into: "INSERT INTO t (id, n, body) VALUES")
     await #expect(throws: DatabaseError(.duplicateKey, "")) {
       try await connection.transaction { session throws(DatabaseError) in
         _ = try session.insert(plain, rows: (0..<100).map { Self.row($0 == 70 ? 3 : $0, size: 10) })

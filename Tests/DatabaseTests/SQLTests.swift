@@ -2,7 +2,7 @@
   @Test func `turns interpolations into arguments`() {
     let id: [UInt8] = [0, 39, 92]
     let name = "'; DROP TABLE t; --"
-    let sql: SQL = "SELECT a FROM t WHERE id = \(id) AND name = \(name) AND n = \(7) AND at = \(Milliseconds(5))"
+    let sql: SQL = "SELECT a FROM t WHERE id = \(id) AND name = \(name) AND n = \(7) AND at = \(Timestamp(5))"
     #expect(sql.text == "SELECT a FROM t WHERE id = ? AND name = ? AND n = ? AND at = ?")
     #expect(sql.arguments == [.bytes(id), .text(name), .integer(7), .integer(5)])
   }

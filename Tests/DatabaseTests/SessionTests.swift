@@ -21,7 +21,7 @@
       let outcome = try session.execute("INSERT INTO t (v) VALUES (\(value))")
       #expect(outcome.affectedRows == 1)
       #expect(outcome.lastInsertID == 1)
-      let insert = RowsInsert(into: "INSERT INTO t (v) VALUES")
+      let insert = BulkInsert(into: "INSERT INTO t (v) VALUES")
       #expect(try session.insert(insert, rows: [[value], [value]]) == 2)
       #expect(try session.query("SELECT 1 FROM t WHERE v <=> \(value)").count == 3)
       return try session.query("SELECT n, v FROM t ORDER BY n")
@@ -215,7 +215,7 @@
     let details = try await connection.read { session throws(DatabaseError) in
       try session.run("CREATE TABLE t (k VARCHAR(60) PRIMARY KEY, e ENUM('a'), n INT)")
       let secret = "hunter2' for key 'x"
-      let insert = RowsInsert(into: "INSERT INTO t (k, n) VALUES")
+      let insert = BulkInsert(into: "INSERT INTO t (k, n) VALUES")
       _ = try session.insert(insert, rows: [[.text(secret), .null]])
       var details: [DatabaseError] = []
       func note(_ attempt: () throws(DatabaseError) -> Void) {
@@ -230,7 +230,7 @@
       note { () throws(DatabaseError) in _ = try session.insert(insert, rows: [[.text(secret), .null]]) }
       note { () throws(DatabaseError) in _ = try session.execute("INSERT INTO t (k, n) VALUES ('b', \(secret))") }
       note { () throws(DatabaseError) in
-        _ = try session.insert(RowsInsert(into: "INSERT INTO t (k, n) VALUE S"), rows: [[.text("hunter2"), .null]])
+        _ = try session.insert(BulkInsert(into: "INSERT INTO t (k, n) VALUE S"), rows: [[.text("hunter2"), .null]])
       }
       return details
     }

@@ -6,7 +6,7 @@
 
   @Test func `knows its users, and locks out newcomers only when there is none`() async throws {
     let path = "\(directory.path)/users"
-    let (first, second, keeper) = (try UsersFile(path), try UsersFile(path), try UsersFile(path))
+    let (first, second, keeper) = (try UsageLockFile(path), try UsageLockFile(path), try UsageLockFile(path))
     #expect(first.others == .nothing)
     #expect(try first.join() && second.join())
     #expect(first.others == .users)
@@ -34,7 +34,7 @@
 
   @Test func `lets a wait for the last user end when it is cancelled`() async throws {
     let path = "\(directory.path)/users"
-    let (user, keeper) = (try UsersFile(path), try UsersFile(path))
+    let (user, keeper) = (try UsageLockFile(path), try UsageLockFile(path))
     #expect(try user.join())
     let task = Task { try await keeper.lockOut() }
     task.cancel()
@@ -44,16 +44,16 @@
   @Test func `forgets a user that was killed`() async throws {
     let path = "\(directory.path)/users"
     await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
-      _ = try UsersFile(path).join()
-      let user = try UsersFile(path)
+      _ = try UsageLockFile(path).join()
+      let user = try UsageLockFile(path)
       _ = try user.join()
       withExtendedLifetime(user) { _ = kill(getpid(), SIGKILL) }
     }
-    #expect(try UsersFile(path).others == .nothing)
+    #expect(try UsageLockFile(path).others == .nothing)
   }
 
   @Test func `cannot be locked where it cannot be written`() {
-    #expect(throws: EmbeddedServerError(.directory, "")) { try UsersFile("\(directory.path)/none/users") }
+    #expect(throws: EmbeddedServerError(.directory, "")) { try UsageLockFile("\(directory.path)/none/users") }
   }
 
   @Test func `says who runs the server, and whether that is a keeper`() throws {
@@ -79,11 +79,11 @@
       .failed(EmbeddedServerError(.inUse(pid: 9), "in use")),
       .failed(EmbeddedServerError(.startFailed, "mariadbd did not start\nthe end of error.log")),
       .failed(EmbeddedServerError(.programsMissing, "install it")), .failed(EmbeddedServerError(.gaveUp, "five times")),
-    ] as [KeeperReport])
-  func `hears a report as it was made`(report: KeeperReport) throws {
+    ] as [SupervisorReport])
+  func `hears a report as it was made`(report: SupervisorReport) throws {
     let line = report.json.encoded()
     #expect(!line.contains(UInt8(ascii: "\n")))
-    let heard = try #require(KeeperReport(line))
+    let heard = try #require(SupervisorReport(line))
     #expect(heard.json == report.json)
     switch (report, heard) {
     case (.event(let made), .event(let heard)): #expect(made == heard)
@@ -93,12 +93,12 @@
   }
 
   @Test(arguments: ["", "{", "[]", #"{"event":"other"}"#, #"{"error":"other","detail":""}"#])
-  func `takes no other line for a report`(line: String) { #expect(KeeperReport(Array(line.utf8)) == nil) }
+  func `takes no other line for a report`(line: String) { #expect(SupervisorReport(Array(line.utf8)) == nil) }
 
   @Test func `says why a keeper could not be started`() async throws {
     func open(_ script: String) async throws {
-      let keeper = KeeperProgram(path: "/bin/sh", arguments: ["-c", script], environment: ["PATH=/usr/bin:/bin"])
-      _ = try await PrivateDatabase.open(directory: directory.path, keeper: keeper)
+      let keeper = SupervisorProgram(path: "/bin/sh", arguments: ["-c", script], environment: ["PATH=/usr/bin:/bin"])
+      _ = try await EmbeddedDatabase.open(directory: directory.path, keeper: keeper)
     }
     let failure = await #expect(throws: EmbeddedServerError(.startFailed, "")) {
       try await open("echo no memory left >&2; exit 3")
@@ -110,8 +110,8 @@
     }
     #expect(told?.detail == "install it")
     await #expect(throws: EmbeddedServerError(.startFailed, "")) {
-      let keeper = KeeperProgram(path: "/nowhere/switchyard", arguments: [], environment: [])
-      _ = try await PrivateDatabase.open(directory: directory.path, keeper: keeper)
+      let keeper = SupervisorProgram(path: "/nowhere/switchyard", arguments: [], environment: [])
+      _ = try await EmbeddedDatabase.open(directory: directory.path, keeper: keeper)
     }
   }
 }

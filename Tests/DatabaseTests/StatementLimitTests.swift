@@ -2,7 +2,7 @@
 
 /// On a server of its own: the limit is one for all of its sessions.
 @Suite struct `The server's limit of prepared statements` {
-  private static let insert = RowsInsert(into: "INSERT INTO t (n) VALUES")
+  private static let insert = BulkInsert(into: "INSERT INTO t (n) VALUES")
 
   private static func withServer(_ limit: Int, _ body: (DatabaseConfiguration) async throws -> Void) async throws {
     let directory = TemporaryDirectory()

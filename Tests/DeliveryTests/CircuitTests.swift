@@ -1,5 +1,5 @@
 @Suite struct `A circuit` {
-  private let start = Milliseconds(1_780_000_000_000)
+  private let start = Timestamp(1_780_000_000_000)
 
   @Test func `lets everything through until five failures in a row, then one probe at a time`() {
     var circuit = Circuit()

@@ -13,7 +13,7 @@
   @Test func `waits for no timer while there is work: a commit wakes it, and a delivery the next one`() async throws {
     let bench = try await DeliveryBench()
     let back = OldBackEnd()
-    var pacing = Pacing.system
+    var pacing = TimeSource.system
     // Nothing that waits for time ever goes on, but for the end and the moment in which attempts gather.
     pacing.sleep = { pause in
       if pause < .milliseconds(100) { return }
@@ -54,7 +54,7 @@
   @Test func `is not held up by a destination that never answers`() async throws {
     let bench = try await DeliveryBench()
     let back = OldBackEnd()
-    let hanging = Scope(app: bench.scope.app, environment: .production)
+    let hanging = AppScope(app: bench.scope.app, environment: .production)
     try await bench.pool.transaction { session throws(DatabaseError) in
       try DestinationTable.setLegacy("https://hanging.example.com/", of: hanging, at: DeliveryBench.start, in: session)
     }

@@ -155,7 +155,7 @@
     let back = OldBackEnd()
     let delivery = bench.delivery(to: back)
     // The second destination's lease fails for what it counts: one attempt more than the column holds.
-    let broken = Scope(app: bench.scope.app, environment: .production)
+    let broken = AppScope(app: bench.scope.app, environment: .production)
     try await bench.pool.transaction { session throws(DatabaseError) in
       try DestinationTable.setLegacy("https://broken.example.com/", of: broken, at: DeliveryBench.start, in: session)
       _ = try session.execute(

@@ -1,9 +1,9 @@
 @testable import Delivery
 
 @Suite struct `A destination's line` {
-  private static let now = Milliseconds(1_780_000_000_000)
+  private static let now = Timestamp(1_780_000_000_000)
 
-  private func work(_ sequence: Int64, _ proof: ProofClass = .proven, size: Int = 1_000) -> LineState.Work {
+  private func work(_ sequence: Int64, _ proof: TrustLevel = .proven, size: Int = 1_000) -> LineState.Work {
     LineState.Work(
       delivery: LeasedDelivery(
         sequence: sequence, destination: Destination.ID(1), message: .sha256([]), proof: proof, size: size, attempt: 1,

@@ -42,12 +42,12 @@ final class OldBackEnd: Sendable {
 /// A ledger with one app and its old back end, a clock that is moved by hand, and chance that is always the longest.
 struct DeliveryBench {
   static let app = "com.example.delivery"
-  static let start = Milliseconds(1_780_000_000_000)
+  static let start = Timestamp(1_780_000_000_000)
 
   let configuration: DatabaseConfiguration
   let pool: Pool
-  let ledger: Ledger
-  let scope: Scope
+  let ledger: LedgerStore
+  let scope: AppScope
   let clock = SteppedClock(at: start)
   let metrics = MetricsRegistry()
 
@@ -57,11 +57,11 @@ struct DeliveryBench {
     var settings = Pool.Settings()
     if let retries { settings.retry.attempts = retries }
     pool = Pool(configuration, settings: settings)
-    ledger = Ledger(pool: pool)
+    ledger = LedgerStore(pool: pool)
     scope = try await pool.read { session throws(DatabaseError) in
       _ = try Migrator().migrate(at: Self.start, in: session)
       let app = try AppTable.add(bundleID: Self.app, appAppleID: nil, at: Self.start, in: session)
-      let scope = Scope(app: app.id, environment: .sandbox)
+      let scope = AppScope(app: app.id, environment: .sandbox)
       try DestinationTable.setLegacy("https://old.example.com/secret-path", of: scope, at: Self.start, in: session)
       return scope
     }
@@ -70,7 +70,7 @@ struct DeliveryBench {
   func delivery(
     to back: OldBackEnd, log: RecordingLogHandler = RecordingLogHandler()
   ) -> Delivery {
-    var pacing = Pacing.system
+    var pacing = TimeSource.system
     pacing.random = { $0 }
     return Delivery(
       pool: pool, bodies: .ofTests, post: back.post, metrics: metrics, clock: clock.clock, pacing: pacing,
@@ -78,7 +78,7 @@ struct DeliveryBench {
   }
 
   func delivery(
-    over post: @escaping Delivery.Post, _ settings: Delivery.Settings = .init(), pacing: Pacing = .system
+    over post: @escaping Delivery.Post, _ settings: Delivery.Settings = .init(), pacing: TimeSource = .system
   ) -> Delivery {
     Delivery(
       pool: pool, bodies: .ofTests, settings: settings, post: post, metrics: metrics, clock: clock.clock,
@@ -93,7 +93,7 @@ struct DeliveryBench {
   }
 
   /// A message of a customer: `"7/0"`.
-  func entry(customer: Int, number: Int, in other: Scope? = nil) -> Entry {
+  func entry(customer: Int, number: Int, in other: AppScope? = nil) -> LedgerEntry {
     let scope = other ?? scope
     let message = InboxMessage(
       kind: .notification, body: Array("\(customer)/\(number)".utf8), receivedAt: clock.clock.now())
@@ -103,17 +103,17 @@ struct DeliveryBench {
         app: Self.app, environment: scope.environment, .originalTransactionID("\(customer)"),
         .appTransactionID("7\(customer)"))
     ]
-    let acceptance = Entry.Acceptance(app: scope.app, findings: findings, signedAt: nil, title: "test")
-    return Entry(
+    let acceptance = LedgerEntry.AcceptedMessage(app: scope.app, findings: findings, signedAt: nil, title: "test")
+    return LedgerEntry(
       message, .accepted(acceptance),
       addressee: .init(scope, epoch: nil, at: clock.clock.now(), proof: .proven))
   }
 
   /// A message that nobody vouches for.
-  func junk(_ text: String) -> Entry {
+  func junk(_ text: String) -> LedgerEntry {
     let message = InboxMessage(kind: .notification, body: Array(text.utf8), receivedAt: clock.clock.now())
-    let refusal = Entry.Refusal(source: .unproven, code: "test", detail: "", claimedApp: Self.app)
-    return Entry(
+    let refusal = LedgerEntry.QuarantineReason(source: .unproven, code: "test", detail: "", claimedApp: Self.app)
+    return LedgerEntry(
       message, .quarantined(refusal),
       addressee: .init(scope, epoch: nil, at: clock.clock.now(), proof: .unproven))
   }

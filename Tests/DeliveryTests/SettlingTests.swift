@@ -1,8 +1,8 @@
 @Suite struct `What is noted of an attempt` {
-  private static let now = Milliseconds(1_780_000_000_000)
+  private static let now = Timestamp(1_780_000_000_000)
 
   private static func delivery(
-    _ proof: ProofClass = .proven, attempt: Int = 1, expiresAfter: Interval = .days(3), age: Interval = .seconds(0)
+    _ proof: TrustLevel = .proven, attempt: Int = 1, expiresAfter: Interval = .days(3), age: Interval = .seconds(0)
   ) -> LeasedDelivery {
     LeasedDelivery(
       sequence: 1, destination: Destination.ID(1), message: .sha256([]), proof: proof, size: 0, attempt: attempt,
@@ -55,7 +55,7 @@
 
   @Test func `is that a message is given up early where the destination refuses it alone, after an hour`() {
     let refused = Attempt.failed(.status(401))
-    for proof in [ProofClass.proven, .claimed] {
+    for proof in [TrustLevel.proven, .claimed] {
       let old = Self.delivery(proof, attempt: 30, age: .hours(1))
       #expect(outcome(of: refused, old, refusals: 8) == .dead(error: "answered 401"))
       // A bad deploy refuses everything: nothing was taken meanwhile, and nothing is lost.

@@ -15,7 +15,7 @@
     }
   }
 
-  private static let pki = try? ApplePKI.generate(at: Milliseconds(1_780_000_000_000))
+  private static let pki = try? ApplePKI.generate(at: Timestamp(1_780_000_000_000))
 
   private static func signed(_ payload: JSONObject) throws -> JSONValue {
     .string(String(decoding: try #require(pki).sign(payload), as: UTF8.self))

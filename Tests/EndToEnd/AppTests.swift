@@ -110,7 +110,7 @@
     let database = try await TestDatabase.migrated()
     let program = database.program
     _ = try await program.run("app", "add", Self.app)
-    let der = try ApplePKI.generate(at: Milliseconds(1_780_000_000_000)).root.certificate.der
+    let der = try ApplePKI.generate(at: Timestamp(1_780_000_000_000)).root.certificate.der
     let (file, hex) = (database.place.file("client.der", der), Digest.sha256(der).hex)
     let tried = try await program.run("app", "token", Self.app, "--certificate", file, "--dry-run")
     #expect(tried.output == "would: know a client of \(Self.app) by the certificate \(hex)\n", "\(tried)")

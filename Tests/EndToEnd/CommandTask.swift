@@ -15,7 +15,7 @@ struct CommandTask: Sendable {
     self.recording = recording
     task = Task {
       // A command may block the main thread of its process. Here it gets its own thread.
-      await SideThread(label: "command").run {
+      await WorkerThread(label: "command").run {
         await LogSink.$standardError.withValue(LogSink(descriptor: log)) {
           await SwitchyardCommand.main(
             arguments + program.options, program.settings, terminal, signals: false)

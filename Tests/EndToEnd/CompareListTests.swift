@@ -6,7 +6,7 @@
     let program = database.program
     _ = try await program.run("app", "add", Self.app)
     let now = WallClock.system.now()
-    let end = Milliseconds(1_893_456_000_000)
+    let end = Timestamp(1_893_456_000_000)
     let fields = ["status", "latest_receipt_info[0]"].map {
       #"{"path":"\#($0)","cause":"unknown","theirs":0,"ours":1,"impact":{"product":"p"}}"#
     }

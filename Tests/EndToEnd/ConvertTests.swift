@@ -51,10 +51,10 @@
   }
 
   @Test func `trusts every root it is given, for signed data and receipts alike`() async throws {
-    let pki = ReceiptPKI.known(at: Milliseconds(SignedFixtures.signedAt))
+    let pki = ReceiptPKI.known(at: Timestamp(SignedFixtures.signedAt))
     let other = place.file("receipts.der", pki.root.certificate.der)
     let app = SimulatedApp(name: "A", bundleID: SignedFixtures.bundleID, appAppleID: 1)
-    let receipt = SimulatedReceipt(of: app, purchases: [], createdAt: Milliseconds(SignedFixtures.signedAt))
+    let receipt = SimulatedReceipt(of: app, purchases: [], createdAt: Timestamp(SignedFixtures.signedAt))
     let proven = try await convert("--root", other, input: receipt.encoded(signedBy: pki))
     #expect(proven.output == #"{"events":[],"purchases":[],"renewals":[]}"# + "\n", "\(proven)")
     let refused = try await convert(input: receipt.encoded(signedBy: pki))

@@ -45,9 +45,9 @@
       _ = try MigrationJobTable.add(
         [.init(source: "{}", size: nil)], app: nil, environment: nil, settings: MigrationSettings(), by: "kim",
         at: now - .hours(1), in: session)
-      let scope = Scope(app: App.ID(1), environment: .production)
-      try WorkTable.askAgain(["1"], in: scope, unlessDoneSince: now, at: now, in: session)
-      _ = try session.execute("UPDATE work SET reason = \("\(WorkTable.closedDoor): unauthorized 401")")
+      let scope = AppScope(app: App.ID(1), environment: .production)
+      try HistoryJobTable.askAgain(["1"], in: scope, unlessDoneSince: now, at: now, in: session)
+      _ = try session.execute("UPDATE work SET reason = \("\(HistoryJobTable.closedDoor): unauthorized 401")")
       let calls = AnswerTimeTable.Key(.apple, in: scope, took: nil, at: now)
       try AnswerTimeTable.add([calls: 12], in: session)
     }

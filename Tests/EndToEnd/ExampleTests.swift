@@ -45,8 +45,8 @@
 
   @Test(arguments: pages) func `are metrics that there are`(page: String) throws {
     let known = try [
-      "Service/ServiceMetrics", "Reconciliation/KeepingUpMetrics", "Seeding/SeedingMetrics",
-      "ConsumptionAnswers/ConsumptionAnswers", "Shadow/ShadowMetrics", "Shadow/RolloutGuard",
+      "Service/ServiceMetrics", "Reconciliation/ReconciliationMetrics", "Seeding/HistoryJobMetrics",
+      "ConsumptionAnswers/ConsumptionResponder", "Shadow/ShadowMetrics", "Shadow/RolloutGuard",
       "Service/GuardWebhook",
     ].map { try ProjectFile.text("Sources/\($0).swift") }.joined()
     for name in try spans(page) where name.hasPrefix("switchyard_") {

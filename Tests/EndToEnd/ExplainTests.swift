@@ -173,11 +173,11 @@
     let asked = try await program.run("explain", SignedFixtures.bundleID, Self.id)
     #expect(asked.output.contains(": expired, access\n"), "\(asked)")
     #expect(
-      asked.output.contains("Waiting for Apple since \(Milliseconds(now - 2 * hour).iso8601): message a3a3a3a3a3a3"))
+      asked.output.contains("Waiting for Apple since \(Timestamp(now - 2 * hour).iso8601): message a3a3a3a3a3a3"))
     #expect(
       asked.output.contains(
         "reports a new period and a new renewal state\n  the last attempt failed: serverFailed 500\n"))
-    #expect(asked.output.contains("access is held until \(Milliseconds(now + 71 * hour).iso8601) at the latest"))
+    #expect(asked.output.contains("access is held until \(Timestamp(now + 71 * hour).iso8601) at the latest"))
     let object = try #require(
       try await program.run("explain", SignedFixtures.bundleID, Self.id, "--json").objects.first)
     #expect(object["holdAccessHours"] == 72 && object["canAskApple"] == true)

@@ -153,7 +153,7 @@
     // Whether a file is compressed is told by its content.
     _ = input.file("b.csv.gz", table)
     let more = "\(input.path)/more"
-    #expect(FileFacts.makeDirectory(more))
+    #expect(FileMetadata.makeDirectory(more))
     _ = input.file("more/a.csv", Array("n/a!\n".utf8))
     let rejects = "\(place.path)/rejects"
     #expect(try await Program().run("extract", "--rejects", rejects + "/", input.path).status == 3)

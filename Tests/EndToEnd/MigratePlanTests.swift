@@ -35,7 +35,7 @@
     let useless = database.place.file("useless.txt", Array("n/a!\n".utf8))
     let refused = try await program.run(["migrate", "plan", useless] + source)
     #expect(refused.status == 4 && refused.notes.contains("every row was rejected"), "\(refused)")
-    #expect(refused.output.contains("as line 1") && FileFacts(out) == nil, "\(refused)")
+    #expect(refused.output.contains("as line 1") && FileMetadata(out) == nil, "\(refused)")
   }
 
   @Test func `refuses where every row was read and rejected, and says so of a sample`() async throws {
@@ -49,10 +49,10 @@
     // The sample is all that there is.
     let refused = try await program.run(["migrate", "plan", useless] + options)
     #expect(refused.status == 4 && refused.notes.contains("every row was rejected"), "\(refused)")
-    #expect(FileFacts(out) == nil)
+    #expect(FileMetadata(out) == nil)
     let planned = try await program.run(["migrate", "plan", useless, ids] + options)
     #expect(planned.status == 0 && planned.notes.contains("every row of the sample was rejected"), "\(planned)")
-    #expect(!planned.notes.contains("no plan was kept") && FileFacts(out) != nil, "\(planned)")
+    #expect(!planned.notes.contains("no plan was kept") && FileMetadata(out) != nil, "\(planned)")
   }
 
   @Test func `begins no job where there is no database`() async throws {
@@ -62,7 +62,7 @@
     for arguments in [["plan", ids], ["start", ids, "--yes"], ["verify", "1"]] {
       let refused = try await program.run(["migrate"] + arguments)
       #expect(refused.status == 1 && refused.notes.contains("there is no database in"), "\(refused)")
-      #expect(FileFacts("\(place.path)/data") == nil, "\(arguments)")
+      #expect(FileMetadata("\(place.path)/data") == nil, "\(arguments)")
     }
   }
 
@@ -123,7 +123,7 @@
     let out = "\(database.place.path)/plan.json"
     let options = ["--app", Self.app, "--environment", "Sandbox"]
     let (ids, table) = (Array("2000000900000001\n".utf8), Array("Kunde,Beleg\nu1,2000000900000001\n".utf8))
-    func kept() throws -> Int { try FolderFiles.paths(below: "\(database.place.path)/data/migrations").count }
+    func kept() throws -> Int { try DirectoryListing.paths(below: "\(database.place.path)/data/migrations").count }
     // A header without receipts, a file that is not there, and warnings that nobody accepted.
     let unneeded: [(arguments: [String], input: [UInt8], status: Int32)] = [
       (["start", "-"], table, 1), (["start", "-", "/no/such/file"], ids, 1), (["start", "-"], ids, 4),

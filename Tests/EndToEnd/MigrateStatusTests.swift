@@ -34,7 +34,7 @@
       SELECT id, \(CredentialTable.Kind.apiKey.rawValue), 'a', '', 'x', 1 FROM apps WHERE bundle_id = \(Self.app)
       """)
     #expect(try await cause(true) == "Apple's limit for \(Self.app) (documented)")
-    #expect(FileFacts.makeDirectory("\(database.place.path)/data"))
+    #expect(FileMetadata.makeDirectory("\(database.place.path)/data"))
     let flag = database.place.file("data/migrate.pause", [])
     #expect(try await cause(false).contains("migrate.pause"))
     let resumed = try await program.run("migrate", "resume", "1", "--customers-per-second", "1")

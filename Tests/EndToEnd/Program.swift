@@ -63,7 +63,7 @@ struct Program: Sendable {
     let (terminal, recording) = Terminal.recording()
     let command = Task {
       // As the main thread of a process is: what blocks there keeps nothing else from running.
-      await SideThread(label: "command").run {
+      await WorkerThread(label: "command").run {
         await Terminal.$input.withValue(descriptor) {
           await SwitchyardCommand.main(arguments + options, settings, terminal, signals: false)
         }

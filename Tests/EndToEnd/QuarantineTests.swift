@@ -59,11 +59,11 @@
     let pool = Pool(database.configuration)
     let app = try #require(
       try await pool.read { session throws(DatabaseError) in try AppTable.all(in: session).first })
-    let answers = AppleAnswers(
-      intake: Intake(adapter: Adapter(verifier: SignedDataVerifier(roots: .apple))),
-      clock: .fixed(at: Milliseconds(SignedFixtures.signedAt + 1)),
+    let answers = APIResponseRecorder(
+      intake: IngestDecider(adapter: MessageDecoder(verifier: SignedDataVerifier(roots: .apple))),
+      clock: .fixed(at: Timestamp(SignedFixtures.signedAt + 1)),
       logger: Logger(label: "test", level: .error, handler: RecordingLogHandler())
-    ) { try await Ledger(pool: pool).append([$0]).first ?? .stored }
+    ) { try await LedgerStore(pool: pool).append([$0]).first ?? .stored }
     let isRecorded = await answers.read(body, app, .sandbox).record()
     #expect(isRecorded)
     await pool.close()

@@ -1,5 +1,5 @@
 @Suite struct `switchyard receipt inspect` {
-  private static let now = Milliseconds(1_767_225_600_000)
+  private static let now = Timestamp(1_767_225_600_000)
   private let place = TemporaryDirectory()
   private let program = Program()
   private let pki = ReceiptPKI.known(at: now)

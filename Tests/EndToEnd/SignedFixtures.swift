@@ -6,7 +6,7 @@ struct SignedFixtures {
 
   let pki: ApplePKI
 
-  init(_ pki: ApplePKI? = nil) throws { self.pki = try pki ?? ApplePKI.generate(at: Milliseconds(Self.signedAt)) }
+  init(_ pki: ApplePKI? = nil) throws { self.pki = try pki ?? ApplePKI.generate(at: Timestamp(Self.signedAt)) }
 
   var transaction: JSONObject {
     [

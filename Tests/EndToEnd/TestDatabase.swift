@@ -11,7 +11,7 @@ struct TestDatabase {
     program = Program(
       options: ["--data-dir", "\(place.path)/data"], environment: ["SWITCHYARD_DATABASE": url])
     // What a test stores itself opens in the program.
-    _ = FileFacts.makeDirectory("\(place.path)/data")
+    _ = FileMetadata.makeDirectory("\(place.path)/data")
     try PrivateFile.create("\(place.path)/data/master.key", contents: Keyring.ofTests.current.fileContents)
   }
 
@@ -87,15 +87,16 @@ struct TestDatabase {
 
   /// Puts a notification into quarantine, as the service does with one it cannot take in; its digest.
   func quarantine(_ body: [UInt8], code: String, receivedAt: Int64) async throws -> String {
-    let message = InboxMessage(kind: .notification, body: body, receivedAt: Milliseconds(receivedAt))
-    try await setAside(message, Entry.Refusal(source: .authentic, code: code, detail: "for a test", claimedApp: nil))
+    let message = InboxMessage(kind: .notification, body: body, receivedAt: Timestamp(receivedAt))
+    try await setAside(
+      message, LedgerEntry.QuarantineReason(source: .authentic, code: code, detail: "for a test", claimedApp: nil))
     return message.digest.hex
   }
 
   /// Puts a message into quarantine.
-  func setAside(_ message: InboxMessage, _ refusal: Entry.Refusal) async throws {
+  func setAside(_ message: InboxMessage, _ refusal: LedgerEntry.QuarantineReason) async throws {
     let pool = Pool(configuration)
-    #expect(try await Ledger(pool: pool).append([Entry(message, .quarantined(refusal))]) == [.quarantined])
+    #expect(try await LedgerStore(pool: pool).append([LedgerEntry(message, .quarantined(refusal))]) == [.quarantined])
     await pool.close()
   }
 }

@@ -2,7 +2,7 @@
 
 @Suite struct `The longest turn of an event loop` {
   @Test func `is that of the last one to two minutes`() {
-    let (turns, start) = (LongestTurn(), ContinuousClock.now)
+    let (turns, start) = (EventLoopStallTracker(), ContinuousClock.now)
     #expect(turns.longest(at: start) == .zero)
     turns.note(.milliseconds(40), at: start)
     turns.note(.milliseconds(30), at: start + .seconds(1))
@@ -14,7 +14,7 @@
   }
 
   @Test func `is not noted below a millisecond`() {
-    let (turns, start) = (LongestTurn(), ContinuousClock.now)
+    let (turns, start) = (EventLoopStallTracker(), ContinuousClock.now)
     turns.note(.microseconds(999), at: start)
     #expect(turns.longest(at: start) == .zero)
   }

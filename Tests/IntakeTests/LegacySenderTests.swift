@@ -5,7 +5,7 @@
     App(id: App.ID($0 + 1), bundleID: $1, appAppleID: nil)
   }
   /// Two secrets of a at once; b and c share their account's; bare has none.
-  private static let directory = AppDirectory(
+  private static let directory = AppRegistrySnapshot(
     apps: apps, tokens: [:],
     secrets: SharedSecrets([
       App.ID(1): [Array("old".utf8), Array("new".utf8)], App.ID(2): [Array("shared".utf8)],
@@ -15,13 +15,13 @@
   /// The app, or the code of the refusal.
   private func sender(
     bid: String? = nil, password: String? = nil, path: String? = nil, noted: String? = nil,
-    in directory: AppDirectory = Self.directory
+    in directory: AppRegistrySnapshot = Self.directory
   ) -> String {
     var body: JSONObject = ["notification_type": "RENEWAL"]
     body["bid"] = bid.map(JSONValue.string)
     body["password"] = password.map(JSONValue.string)
-    do throws(Refusal) {
-      return try LegacySender(body, pathApp: path, notedApp: noted, in: directory).app.bundleID
+    do throws(MessageError) {
+      return try V1SenderResolver(body, pathApp: path, notedApp: noted, in: directory).app.bundleID
     } catch {
       #expect(error.kind == .legacy && !error.detail.isEmpty)
       return error.code
@@ -54,7 +54,7 @@
   }
 
   @Test func `is told apart when its secret is there but does not open`() {
-    let directory = AppDirectory(
+    let directory = AppRegistrySnapshot(
       apps: Self.apps, tokens: [:],
       unopened: [CredentialTable.Unopened(app: App.ID(1), name: "4f", reason: "wrongKey: …")])
     #expect(sender(bid: "com.example.a", password: "old", in: directory) == "noSharedSecret")

@@ -3,8 +3,8 @@ private final class Source: Sendable {
   struct State {
     var apps: [App] = []
     var unopened: [CredentialTable.Unopened] = []
-    var gaps: [SetupGap] = []
-    var flags: [Scope: Flag] = [:]
+    var gaps: [MissingSetup] = []
+    var flags: [AppScope: StageRecord] = [:]
     var isFailing = false
     var isHeld = false
     var readings = 0
@@ -17,7 +17,7 @@ private final class Source: Sendable {
 
   var readings: Int { state.withLock { $0.readings } }
 
-  func read() async throws -> AppDirectory {
+  func read() async throws -> AppRegistrySnapshot {
     state.withLock { state in
       state.readings += 1
       state.atOnce += 1
@@ -27,7 +27,7 @@ private final class Source: Sendable {
     let seen = state.withLock { $0 }
     _ = await eventually { state.withLock { !$0.isHeld } }
     if state.withLock({ $0.isFailing }) { throw Away() }
-    return AppDirectory(
+    return AppRegistrySnapshot(
       apps: seen.apps, tokens: [:], flags: seen.flags, unopened: seen.unopened, gaps: seen.gaps)
   }
 }
@@ -48,9 +48,9 @@ private final class Marks: Sendable {
   private let log = RecordingLogHandler()
   private let app = App(id: App.ID(1), bundleID: "com.example.new", appAppleID: nil)
 
-  private func registry() async throws -> Registry {
+  private func registry() async throws -> AppRegistry {
     let source = source
-    return try await Registry(
+    return try await AppRegistry(
       reading: { try await source.read() },
       logger: Logger(label: "test", level: .debug, handler: log))
   }
@@ -85,14 +85,14 @@ private final class Marks: Sendable {
     let begun = Mutex(0)
     let released = Mutex(1)
     let hasEnded = Mutex(false)
-    let registry = try await Registry(
+    let registry = try await AppRegistry(
       reading: {
         let number = begun.withLock { begun in
           begun += 1
           return begun
         }
         while released.withLock({ $0 < number }) { try await Task.sleep(for: .milliseconds(2)) }
-        return AppDirectory(apps: [], tokens: [:], flags: [:], unopened: [], gaps: [])
+        return AppRegistrySnapshot(apps: [], tokens: [:], flags: [:], unopened: [], gaps: [])
       }, logger: Logger(label: "test", level: .debug, handler: log))
     let ask = { Task.immediate { _ = await registry.refreshed(atMostEvery: .zero) } }
     var others = [ask()]
@@ -178,7 +178,7 @@ private final class Marks: Sendable {
 
   @Test func `says that it works by a change of the stages only once it has read them`() async throws {
     let (source, marks) = (source, Marks())
-    let registry = try await Registry(
+    let registry = try await AppRegistry(
       reading: { try await source.read() }, mark: { marks.mark.withLock { $0 } }, working: { marks.say($0) },
       logger: Logger(label: "test", level: .debug, handler: log))
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -202,7 +202,7 @@ private final class Marks: Sendable {
     let (source, marks) = (source, Marks())
     let start = ContinuousClock.now
     let passed = Mutex(Duration.zero)
-    let registry = try await Registry(
+    let registry = try await AppRegistry(
       reading: { try await source.read() }, mark: { marks.mark.withLock { $0 } },
       clock: { start + passed.withLock { $0 } }, logger: Logger(label: "test", level: .debug, handler: log))
     #expect(registry.hasCurrentStages(within: .seconds(5)))

@@ -4,7 +4,7 @@
     #expect(values.map(\.isNull) == [true, false, false, false, false, false])
     #expect(values.map(\.bool) == [nil, true, nil, nil, nil, nil])
     #expect(values.map(\.integer) == [nil, nil, 7, nil, nil, nil])
-    #expect(values.map(\.milliseconds) == [nil, nil, Milliseconds(7), nil, nil, nil])
+    #expect(values.map(\.milliseconds) == [nil, nil, Timestamp(7), nil, nil, nil])
     #expect(values.map(\.string) == [nil, nil, nil, "7", nil, nil])
     #expect(values.map(\.array) == [nil, nil, nil, nil, [7], nil])
     #expect(values.map(\.object) == [nil, nil, nil, nil, nil, ["a": 7]])

@@ -1,18 +1,18 @@
 @Suite struct `The times of answers` {
-  private static let now = Milliseconds(1_796_000_000_000)
+  private static let now = Timestamp(1_796_000_000_000)
 
   @Test func `are counted by side in steps of five minutes, and read as p50 and p99`() async throws {
     let connection = try await Connection.open(try await PrivateMariaDB.shared.database())
     try await connection.read { session throws(DatabaseError) in
       _ = try Migrator().migrate(at: Self.now, in: session)
       let app = try AppTable.add(bundleID: "com.example.app", appAppleID: nil, at: Self.now, in: session)
-      let scope = Scope(app: app.id, environment: .sandbox)
+      let scope = AppScope(app: app.id, environment: .sandbox)
       func add(
-        _ side: AnswerFigures.Side, _ time: Duration?, _ count: Int, at date: Milliseconds
+        _ side: ResponseTimeStatistics.Side, _ time: Duration?, _ count: Int, at date: Timestamp
       ) throws(DatabaseError) {
         try AnswerTimeTable.add([.init(side, in: scope, took: time, at: date): count], in: session)
       }
-      func read() throws(DatabaseError) -> [AnswerFigures.Side: AnswerFigures] {
+      func read() throws(DatabaseError) -> [ResponseTimeStatistics.Side: ResponseTimeStatistics] {
         try AnswerTimeTable.read(scope, since: Self.now - .hours(24), in: session)
       }
       #expect(try read().isEmpty)
@@ -24,7 +24,7 @@
       try add(.ours, nil, 2, at: Self.now)
       // Of the day before, and of another scope.
       try add(.apple, .seconds(1), 1_000, at: Self.now - .hours(24) - .minutes(10))
-      let other = Scope(app: app.id, environment: .production)
+      let other = AppScope(app: app.id, environment: .production)
       try AnswerTimeTable.add([.init(.apple, in: other, took: .zero, at: Self.now): 7], in: session)
       let found = try read()
       #expect(found[.apple]?.answers == 100 && found[.apple]?.errors == 3)

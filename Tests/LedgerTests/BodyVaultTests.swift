@@ -2,14 +2,14 @@
 
 @Suite struct `A stored body` {
   private let vault = BodyVault(Keyring(current: .generate()))
-  private let now = Milliseconds(1_790_000_000_000)
+  private let now = Timestamp(1_790_000_000_000)
 
   private func message(_ body: [UInt8]) -> InboxMessage {
     InboxMessage(kind: .notification, body: body, receivedAt: now)
   }
 
   private func opened(
-    _ bytes: [UInt8], _ message: InboxMessage, headers: [Digest: [UInt8]] = [:], at time: Milliseconds? = nil,
+    _ bytes: [UInt8], _ message: InboxMessage, headers: [Digest: [UInt8]] = [:], at time: Timestamp? = nil,
     of digest: Digest? = nil
   ) throws -> [UInt8] {
     try vault.open(bytes, of: digest ?? message.digest, receivedAt: time ?? message.receivedAt).body(with: headers)
@@ -75,7 +75,7 @@
   @Test func `shares its headers only where Apple signed it`() async throws {
     let fixture = try await LedgerFixture()
     let story = try SignedStory(customers: 1, periods: 1)
-    for (proof, count) in [(ProofClass.unproven, 0), (.claimed, 0), (.proven, 1)] {
+    for (proof, count) in [(TrustLevel.unproven, 0), (.claimed, 0), (.proven, 1)] {
       var entry = try story.entry(story.messages[0], for: fixture.app)
       entry.message = InboxMessage(
         kind: .notification, body: entry.message.body, identity: Array("\(proof)".utf8),

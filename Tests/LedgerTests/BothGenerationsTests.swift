@@ -32,17 +32,17 @@
 
   private func view(
     of original: String, _ fixture: LedgerFixture
-  ) async throws -> (purchases: [Purchase], events: [Occurrence]) {
+  ) async throws -> (purchases: [Purchase], events: [MergedEvent]) {
     let dossiers = try await fixture.ledger.dossiers(of: original, app: fixture.app, extent: .purchases)
     let dossier = try #require(dossiers.first)
     let purchases = Purchase.fold(dossier.purchases, rules: Vocabulary.embedded.purchases.rules)
-    return (purchases, Occurrence.all(in: dossier.events, purchases: purchases))
+    return (purchases, MergedEvent.all(in: dossier.events, purchases: purchases))
   }
 
   /// The second period of `original` as V1 told of it.
   private func legacyEntry(
     _ type: String, _ original: String, cancelled: Bool, _ story: SignedStory, _ app: App
-  ) throws -> Entry {
+  ) throws -> LedgerEntry {
     let rows = (0..<2).reversed().map { period -> JSONValue in
       let purchased = SignedStory.start + .days(Int64(30 * period))
       var row: JSONObject = [
@@ -82,12 +82,12 @@
     let message = InboxMessage(kind: .notification, body: body.encoded(), receivedAt: receivedAt)
     let reading = try story.adapter.notification(
       message.body, message: message.digest,
-      origin: LegacyOrigin(
+      origin: V1Context(
         app: SignedStory.app, environment: .sandbox, trust: .sharedSecret, receivedAt: receivedAt), now: receivedAt)
-    return Entry(
+    return LedgerEntry(
       message,
       .accepted(
-        Entry.Acceptance(
+        LedgerEntry.AcceptedMessage(
           app: app.id, findings: reading.findings, signedAt: reading.signedAt, title: reading.title)))
   }
 }

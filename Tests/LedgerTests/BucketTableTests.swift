@@ -1,5 +1,5 @@
 @Suite struct `A customer's bucket` {
-  private static let now = Milliseconds(1_796_000_000_000)
+  private static let now = Timestamp(1_796_000_000_000)
 
   /// Computed with `printf 'switchyard bucket 1\nSALT\nAPP\nCUSTOMER' | sha256sum`.
   @Test(arguments: [
@@ -13,7 +13,7 @@
 
   @Test func `holds each step's percentage within half a point over 100,000 customers`() {
     var counts: [Int: Int] = [:]
-    let shares = [100, 500, 2_500, 5_000, 10_000].compactMap { RampShare(hundredths: $0) }
+    let shares = [100, 500, 2_500, 5_000, 10_000].compactMap { RampPercentage(hundredths: $0) }
     for customer in 0..<100_000 {
       let bucket = Bucket(salt: "s", app: "com.example.app", customer: "\(2_000_000_000_000_000 + customer)")
       // Whoever is in a share is in every larger one.
@@ -31,7 +31,7 @@
     try await connection.read { session throws(DatabaseError) in
       _ = try Migrator().migrate(at: Self.now, in: session)
       let app = try AppTable.add(bundleID: "com.example.app", appAppleID: nil, at: Self.now, in: session)
-      let scope = Scope(app: app.id, environment: .sandbox)
+      let scope = AppScope(app: app.id, environment: .sandbox)
       func bucket(_ ids: [String], salt: String = "salt") throws(DatabaseError) -> Int? {
         try BucketTable.decide(ids, app: app, in: scope, salt: salt, at: Self.now, session: session)?.number
       }
@@ -57,7 +57,7 @@
         """)
       #expect(try bucket(["1000000000000003"]) == 6_648)
       #expect(try bucket(["1000000000000001"]) == 6_648)
-      let other = Scope(app: app.id, environment: .production)
+      let other = AppScope(app: app.id, environment: .production)
       let elsewhere = try BucketTable.decide(
         ["1000000000000002"], app: app, in: other, salt: "", at: Self.now, session: session)
       #expect(elsewhere != nil && elsewhere?.number != 6_648)
@@ -70,7 +70,7 @@
     try await connection.read { session throws(DatabaseError) in
       _ = try Migrator().migrate(at: Self.now, in: session)
       let app = try AppTable.add(bundleID: "com.example.app", appAppleID: nil, at: Self.now, in: session)
-      let scope = Scope(app: app.id, environment: .sandbox)
+      let scope = AppScope(app: app.id, environment: .sandbox)
       let token = "0f5d1a9c-0000-4000-8000-00000000000a"
       _ = try session.execute(
         """

@@ -3,9 +3,9 @@
 /// A ledger that hears of periods of a day; times are seconds.
 struct ClaimFixture: Sendable {
   let pool: Pool
-  let ledger: Ledger
+  let ledger: LedgerStore
   let app: App
-  private static let start = Milliseconds(1_780_000_000_000)
+  private static let start = Timestamp(1_780_000_000_000)
 
   static func with(_ body: (Self) async throws -> Void) async throws {
     let fixture = try await LedgerFixture()
@@ -18,9 +18,9 @@ struct ClaimFixture: Sendable {
     await fixture.pool.close()
   }
 
-  var scope: Scope { Scope(app: app.id, environment: .production) }
+  var scope: AppScope { AppScope(app: app.id, environment: .production) }
 
-  func time(_ seconds: Double) -> Milliseconds { Self.start + .milliseconds(Int64(seconds * 1_000)) }
+  func time(_ seconds: Double) -> Timestamp { Self.start + .milliseconds(Int64(seconds * 1_000)) }
 
   func findings(
     _ source: Source, of original: String, _ periods: ClosedRange<Int64>, renewal: Int64? = nil,
@@ -55,7 +55,7 @@ struct ClaimFixture: Sendable {
       ]
     }
     if !source.isSigned {
-      findings.seeds = [Seed(app: app.bundleID, environment: .production, transactionID: original)]
+      findings.seeds = [TransactionReference(app: app.bundleID, environment: .production, transactionID: original)]
     }
     return findings
   }
@@ -70,7 +70,8 @@ struct ClaimFixture: Sendable {
 
   func hear(
     _ source: Source, of original: String = "1", periods: ClosedRange<Int64>, renewal: Int64? = nil,
-    revokedAt: Double? = nil, also other: Source? = nil, order: ClaimedIDs = .behind(atMost: .max), at seconds: Double
+    revokedAt: Double? = nil, also other: Source? = nil, order: UnconfirmedIDPriority = .behind(atMost: .max),
+    at seconds: Double
   ) async throws {
     let message = InboxMessage(
       kind: source == .notificationV1 ? .notification : .evidence,
@@ -100,11 +101,11 @@ struct ClaimFixture: Sendable {
   }
 
   func append(
-    _ findings: Findings, _ message: InboxMessage, _ order: ClaimedIDs = .behind(atMost: .max)
+    _ findings: Findings, _ message: InboxMessage, _ order: UnconfirmedIDPriority = .behind(atMost: .max)
   ) async throws {
-    var entry = Entry(
+    var entry = LedgerEntry(
       message,
-      .accepted(Entry.Acceptance(app: app.id, findings: findings, signedAt: nil, title: "test")))
+      .accepted(LedgerEntry.AcceptedMessage(app: app.id, findings: findings, signedAt: nil, title: "test")))
     entry.claimedIDs = order
     #expect(try await ledger.append([entry]) == [.stored])
   }
@@ -119,41 +120,41 @@ struct ClaimFixture: Sendable {
     }
   }
 
-  func stored(_ ids: Set<String>) -> WorkTable.Settlement {
+  func stored(_ ids: Set<String>) -> HistoryJobTable.Outcome {
     .stored(StoredHistory(environment: .production, originalTransactionIDs: ids, transactionIDs: [], revision: "r"))
   }
 
   func askAgain(_ id: String, at seconds: Double) async throws {
     let (scope, now) = (scope, time(seconds))
     try await pool.transaction { session throws(DatabaseError) in
-      try WorkTable.askAgain([id], in: scope, unlessDoneSince: now, at: now, in: session)
+      try HistoryJobTable.askAgain([id], in: scope, unlessDoneSince: now, at: now, in: session)
     }
   }
 
   func lease(
-    at seconds: Double, queue: WorkTable.Queue = .claimed, limit: Int = 10
-  ) async throws -> [LeasedCustomer] {
-    let (selection, now) = (WorkTable.Selection(scope, queue), time(seconds))
+    at seconds: Double, queue: HistoryJobTable.Queue = .claimed, limit: Int = 10
+  ) async throws -> [LeasedHistoryJob] {
+    let (selection, now) = (HistoryJobTable.Selection(scope, queue), time(seconds))
     return try await pool.transaction { session throws(DatabaseError) in
-      try WorkTable.lease(
+      try HistoryJobTable.lease(
         selection, limit: limit, until: now + .minutes(15), owner: .random(count: 16), at: now, in: session
       ).customers
     }
   }
 
   func settle(
-    _ customers: [LeasedCustomer], _ settlement: WorkTable.Settlement, at seconds: Double
+    _ customers: [LeasedHistoryJob], _ settlement: HistoryJobTable.Outcome, at seconds: Double
   ) async throws {
     let now = time(seconds)
     try await pool.transaction { session throws(DatabaseError) in
-      try WorkTable.settle(customers.map { ($0, settlement) }, at: now, in: session)
+      try HistoryJobTable.settle(customers.map { ($0, settlement) }, at: now, in: session)
     }
   }
 
-  func open() async throws -> [String: OpenLookUp] {
+  func open() async throws -> [String: PendingLookup] {
     let scope = scope
     return try await pool.read { session throws(DatabaseError) in
-      try ClaimedChangeTable.open(of: ["1", "7", "8", "9"], in: scope, session)
+      try UnconfirmedChangeTable.open(of: ["1", "7", "8", "9"], in: scope, session)
     }
   }
 
@@ -161,7 +162,7 @@ struct ClaimFixture: Sendable {
   func work() async throws -> [String] {
     let app = app
     return try await pool.read { session throws(DatabaseError) in
-      try WorkTable.list(of: app, WorkTable.State.allCases, limit: 100, in: session)
+      try HistoryJobTable.list(of: app, HistoryJobTable.State.allCases, limit: 100, in: session)
         .map { "\($0.kind) \($0.subject) \($0.state.name)" }.sorted()
     }
   }

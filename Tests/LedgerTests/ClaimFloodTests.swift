@@ -9,9 +9,9 @@
     do {
       let message = InboxMessage(kind: .notification, body: .random(count: 16), receivedAt: LargeCustomer.start)
       let findings = customer.findings(0)
-      let entry = Entry(
+      let entry = LedgerEntry(
         message,
-        .accepted(Entry.Acceptance(app: fixture.app.id, findings: findings, signedAt: nil, title: "t")))
+        .accepted(LedgerEntry.AcceptedMessage(app: fixture.app.id, findings: findings, signedAt: nil, title: "t")))
       #expect(try await fixture.ledger.append([entry]) == [.stored])
       try await body(fixture)
     } catch {
@@ -21,7 +21,7 @@
     await fixture.pool.close()
   }
 
-  private func dossier(_ fixture: LedgerFixture) async throws -> Dossier {
+  private func dossier(_ fixture: LedgerFixture) async throws -> CustomerRecord {
     let found = try await fixture.ledger.dossiers(
       of: customer.originalTransactionID(0), app: fixture.app, extent: .customers)
     return try #require(found.first)
@@ -58,7 +58,8 @@
       #expect(flooded.purchases.filter(\.source.isSigned) == signed.purchases)
       let claimed = flooded.purchases.filter { $0.source == .notificationV1 }
       // The last of them by key; those before follow the same rule in a rebuilt table.
-      #expect(Set(claimed.map(\.key)).count == IDMatch.mostClaims && claimed.allSatisfy { $0.key.line.text > "z00010" })
+      #expect(
+        Set(claimed.map(\.key)).count == IDResolution.mostClaims && claimed.allSatisfy { $0.key.line.text > "z00010" })
       #expect(flooded.purchases.contains { $0.source == .verifyReceiptAnswer }, "a flood of one source hides no other")
       #expect(flooded.purchases.map(\.key) == flooded.purchases.map(\.key).sorted())
     }
@@ -83,11 +84,11 @@
       let proven = try await dossier(fixture).attributions.filter { !$0.isClaimed }
       let flooded = try await dossier(fixture)
       #expect(flooded.claimsAreCut && flooded.purchases.count == 1)
-      #expect(flooded.events.filter(\.source.isSigned).map(\.date) == [Milliseconds(1), LargeCustomer.start])
-      #expect(flooded.events.count == IDMatch.mostClaims + 2)
+      #expect(flooded.events.filter(\.source.isSigned).map(\.date) == [Timestamp(1), LargeCustomer.start])
+      #expect(flooded.events.count == IDResolution.mostClaims + 2)
       #expect(flooded.events.map(\.date) == flooded.events.map(\.date).sorted())
       #expect(!proven.isEmpty && flooded.attributions.filter { !$0.isClaimed } == proven)
-      #expect(flooded.attributions.filter(\.isClaimed).count == IDMatch.mostClaims)
+      #expect(flooded.attributions.filter(\.isClaimed).count == IDResolution.mostClaims)
       #expect(flooded.originalTransactionIDs == [original])
     }
   }
@@ -97,11 +98,11 @@
       try await execute(
         """
         INSERT INTO claimed_aliases SELECT app, environment, \(customer.originalTransactionID(0)), 1, CONCAT('5', seq), '', 1, 1
-        FROM purchases JOIN \(SQL.numbers(IDMatch.mostOriginals + 1))
+        FROM purchases JOIN \(SQL.numbers(IDResolution.mostOriginals + 1))
         """, fixture)
       let found = try await dossier(fixture)
       #expect(found.claimsAreCut && found.purchases.count == 1)
-      #expect(found.claimedOriginals.count == IDMatch.mostOriginals)
+      #expect(found.claimedOriginals.count == IDResolution.mostOriginals)
     }
   }
 }

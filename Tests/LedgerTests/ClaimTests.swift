@@ -1,26 +1,27 @@
 @Suite struct `What was said of a message` {
-  private func message(_ text: String, _ claim: Claim?) -> InboxMessage {
+  private func message(_ text: String, _ claim: SubmissionMetadata?) -> InboxMessage {
     InboxMessage(kind: .evidence, body: Array(text.utf8), claim: claim, receivedAt: SignedStory.start)
   }
 
-  private func accepted(_ message: InboxMessage, _ app: App) -> Entry {
+  private func accepted(_ message: InboxMessage, _ app: App) -> LedgerEntry {
     let findings = Findings(app: app.bundleID, environment: .production)
-    return Entry(
-      message, .accepted(Entry.Acceptance(app: app.id, findings: findings, signedAt: nil, title: "id")))
+    return LedgerEntry(
+      message, .accepted(LedgerEntry.AcceptedMessage(app: app.id, findings: findings, signedAt: nil, title: "id")))
   }
 
   @Test func `is kept with it where its row does not say the same`() async throws {
     let fixture = try await LedgerFixture()
     let claims = [
-      nil, Claim(), Claim(environment: .production), Claim(environment: .production, userID: "ada"),
-      Claim(userID: "bob"),
+      nil, SubmissionMetadata(), SubmissionMetadata(environment: .production),
+      SubmissionMetadata(environment: .production, userID: "ada"),
+      SubmissionMetadata(userID: "bob"),
     ]
     let messages = claims.enumerated().map { message("\($0)", $1) }
     for _ in 0..<2 { _ = try await fixture.ledger.append(messages.map { accepted($0, fixture.app) }) }
     try await fixture.pool.read { session throws(DatabaseError) in
       for (message, claim) in zip(messages, claims) {
         let stored = try InboxTable.newest(limit: 2, digestPrefix: message.digest.bytes, in: session)
-        #expect(stored.map(\.claim) == [claim ?? Claim(environment: .production)])
+        #expect(stored.map(\.claim) == [claim ?? SubmissionMetadata(environment: .production)])
       }
       #expect(try session.query("SELECT digest FROM claims").count == 3)
     }
@@ -29,10 +30,10 @@
 
   @Test func `waits in quarantine with it, and goes with it`() async throws {
     let fixture = try await LedgerFixture()
-    let claim = Claim(environment: .sandbox)
+    let claim = SubmissionMetadata(environment: .sandbox)
     let (waiting, mended) = (message("waiting", claim), message("mended", claim))
-    let refusal = Entry.Refusal(source: .legacy, code: "test", detail: "", claimedApp: nil)
-    _ = try await fixture.ledger.append([waiting, mended].map { Entry($0, .quarantined(refusal)) })
+    let refusal = LedgerEntry.QuarantineReason(source: .legacy, code: "test", detail: "", claimedApp: nil)
+    _ = try await fixture.ledger.append([waiting, mended].map { LedgerEntry($0, .quarantined(refusal)) })
     _ = try await fixture.ledger.append([accepted(mended, fixture.app)])
     try await fixture.pool.transaction { session throws(DatabaseError) in
       let page = try QuarantineTable.page(after: nil, code: nil, digestPrefix: nil, limit: 9, in: session)

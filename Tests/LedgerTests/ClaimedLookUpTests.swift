@@ -37,7 +37,9 @@
   }
 
   /// One V1 body that names so many ids.
-  private func many(_ ids: Range<Int>, _ order: ClaimedIDs, at seconds: Double, _ fixture: ClaimFixture) async throws {
+  private func many(_ ids: Range<Int>, _ order: UnconfirmedIDPriority, at seconds: Double, _ fixture: ClaimFixture)
+    async throws
+  {
     var findings = Findings(app: fixture.app.bundleID, environment: .production)
     for id in ids {
       findings.purchases += fixture.findings(.notificationV1, of: "\(id)", 1...1, at: seconds).purchases
@@ -66,9 +68,9 @@
       #expect(fixture.ledger.takeUnqueuedIDs() == 7 && fixture.ledger.takeUnqueuedIDs() == 0)
       let scope = fixture.scope
       try await fixture.pool.transaction { session throws(DatabaseError) in
-        try WorkTable.queue(
-          (0..<WorkTable.mostUnproven).map { number in
-            WorkTable.ClaimedRow(
+        try HistoryJobTable.queue(
+          (0..<HistoryJobTable.mostUnproven).map { number in
+            HistoryJobTable.ClaimedRow(
               scope: scope, kind: .claimedID, subject: "\(2_000_000 + number)", dueAt: fixture.time(110),
               createdAt: fixture.time(110))
           }, in: session)
@@ -260,7 +262,7 @@
       try await fixture.hear(.notificationV1, of: "8", period: 1, at: 103)
       let (app, now) = (fixture.app, fixture.time(200))
       let count = try await fixture.pool.transaction { session throws(DatabaseError) in
-        try WorkTable.retry(of: app, [.waiting, .unknown, .failed], at: now, in: session)
+        try HistoryJobTable.retry(of: app, [.waiting, .unknown, .failed], at: now, in: session)
       }
       #expect(count == 1)
       #expect(try await fixture.work() == ["claimedID 7 unknown", "claimedID 8 waiting"])
@@ -280,7 +282,7 @@
         reads.append(
           try await fixture.pool.transaction { session throws(DatabaseError) in
             let before = try Self.rowsRead(session)
-            let reports = try ClaimedReport.all(in: [(message, app.id, findings)], session)
+            let reports = try UnconfirmedReport.all(in: [(message, app.id, findings)], session)
             #expect(reports.map(\.change) == [.renewal], "\(id)")
             return try Self.rowsRead(session) - before
           })
@@ -310,7 +312,7 @@
       try await fixture.hear(.notificationV1, of: "8", period: 1, at: 100)
       let scope = fixture.scope
       let purged = try await fixture.pool.transaction { session throws(DatabaseError) in
-        try WorkTable.purgeUnproven(in: scope, dueBefore: fixture.time(90_000), limit: 10, session)
+        try HistoryJobTable.purgeUnproven(in: scope, dueBefore: fixture.time(90_000), limit: 10, session)
       }
       #expect(purged == 2)
       #expect(try await fixture.work() == ["claimedID 8 waiting"])

@@ -3,13 +3,13 @@
 /// What is locked while somebody else's transaction lasts, and who waits for it.
 @Suite struct `A claim` {
   private static func claim(
-    _ fixture: ClaimFixture, of original: String, body: String, proof: ProofClass = .claimed
-  ) -> Entry {
+    _ fixture: ClaimFixture, of original: String, body: String, proof: TrustLevel = .claimed
+  ) -> LedgerEntry {
     let message = InboxMessage(kind: .notification, body: Array(body.utf8), receivedAt: fixture.time(1))
     let findings = fixture.findings(.notificationV1, of: original, 0...0, at: 1)
-    return Entry(
+    return LedgerEntry(
       message,
-      .accepted(Entry.Acceptance(app: fixture.app.id, findings: findings, signedAt: nil, title: "test")),
+      .accepted(LedgerEntry.AcceptedMessage(app: fixture.app.id, findings: findings, signedAt: nil, title: "test")),
       proof: proof)
   }
 
@@ -44,9 +44,9 @@
       let apple = Self.claim(fixture, of: "1", body: Self.body(header: header, 1), proof: .proven)
       #expect(try await fixture.ledger.append([apple]) == [.stored])
       // Another process, which has written nothing yet.
-      let ledger = Ledger(pool: fixture.pool)
+      let ledger = LedgerStore(pool: fixture.pool)
       try await Self.whileLocked("SELECT digest FROM headers FOR UPDATE", fixture) {
-        for (number, proof) in [(2, ProofClass.claimed), (3, .proven)] {
+        for (number, proof) in [(2, TrustLevel.claimed), (3, .proven)] {
           let entry = Self.claim(fixture, of: "\(number)", body: Self.body(header: header, number), proof: proof)
           let appended = try await ledger.append(batch: [entry], limits: GroupCommit.Limits())
           #expect(appended == [.stored])

@@ -1,5 +1,5 @@
 @Suite struct `The list of comparisons` {
-  private static let now = Milliseconds(1_796_000_000_000)
+  private static let now = Timestamp(1_796_000_000_000)
 
   @Test func `has the word of the table for a history that is not known`() {
     #expect(ComparisonTable.incomplete == DifferenceTable.Cause.incomplete.rawValue)
@@ -10,7 +10,7 @@
     try await connection.read { session throws(DatabaseError) in
       _ = try Migrator().migrate(at: Self.now, in: session)
       let app = try AppTable.add(bundleID: "com.example.app", appAppleID: nil, at: Self.now, in: session)
-      let scope = Scope(app: app.id, environment: .sandbox)
+      let scope = AppScope(app: app.id, environment: .sandbox)
       func add(_ number: UInt8, _ cause: String, impact: [UInt8]?) throws(DatabaseError) {
         let name = [UInt8](repeating: number, count: 16)
         _ = try ComparisonTable.add(
@@ -44,7 +44,7 @@
     try await connection.read { session throws(DatabaseError) in
       _ = try Migrator().migrate(at: Self.now, in: session)
       let app = try AppTable.add(bundleID: "com.example.app", appAppleID: nil, at: Self.now, in: session)
-      let scope = Scope(app: app.id, environment: .sandbox)
+      let scope = AppScope(app: app.id, environment: .sandbox)
       for number in UInt8(1)...3 {
         let name = [UInt8](repeating: number, count: 16)
         let id = try ComparisonTable.add(

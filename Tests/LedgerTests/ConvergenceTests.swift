@@ -50,7 +50,7 @@
 struct LedgerFixture {
   let configuration: DatabaseConfiguration
   let pool: Pool
-  let ledger: Ledger
+  let ledger: LedgerStore
   let app: App
 
   init(on server: PrivateMariaDB = .shared) async throws {
@@ -61,7 +61,7 @@ struct LedgerFixture {
   init(_ configuration: DatabaseConfiguration) async throws {
     self.configuration = configuration
     pool = Pool(configuration)
-    ledger = Ledger(pool: pool)
+    ledger = LedgerStore(pool: pool)
     app = try await pool.read { session throws(DatabaseError) in
       _ = try Migrator().migrate(at: SignedStory.start, in: session)
       return try AppTable.add(bundleID: SignedStory.app, appAppleID: nil, at: SignedStory.start, in: session)
@@ -72,7 +72,7 @@ struct LedgerFixture {
   init(again configuration: DatabaseConfiguration) async throws {
     self.configuration = configuration
     pool = Pool(configuration)
-    ledger = Ledger(pool: pool)
+    ledger = LedgerStore(pool: pool)
     app = try #require(try await pool.read { session throws(DatabaseError) in try AppTable.all(in: session).first })
   }
 
@@ -111,8 +111,8 @@ struct LedgerFixture {
     let fixture = try await LedgerFixture()
     let message = story.messages[0]
     let accepted = try story.entry(message, for: fixture.app)
-    let refusal = Entry.Refusal(source: .authentic, code: "unknownApp", detail: "", claimedApp: nil)
-    let refused = Entry(message, .quarantined(refusal))
+    let refusal = LedgerEntry.QuarantineReason(source: .authentic, code: "unknownApp", detail: "", claimedApp: nil)
+    let refused = LedgerEntry(message, .quarantined(refusal))
     let outcomes = try await fixture.ledger.append(acceptedFirst ? [accepted, refused] : [refused, accepted])
     #expect(outcomes[acceptedFirst ? 0 : 1] == .stored)
     let rows = try await fixture.pool.read { session throws(DatabaseError) in
@@ -133,8 +133,8 @@ struct LedgerFixture {
       findings.furtherAliases.append(Alias(orderID: id, of: key, asOf: SignedStory.start + .hours(Int64(hour))))
     }
     let message = InboxMessage(kind: .evidence, body: Array("two spellings".utf8), receivedAt: SignedStory.start)
-    let acceptance = Entry.Acceptance(app: fixture.app.id, findings: findings, signedAt: nil, title: "")
-    let outcomes = try await fixture.ledger.append([Entry(message, .accepted(acceptance))])
+    let acceptance = LedgerEntry.AcceptedMessage(app: fixture.app.id, findings: findings, signedAt: nil, title: "")
+    let outcomes = try await fixture.ledger.append([LedgerEntry(message, .accepted(acceptance))])
     #expect(outcomes == [.stored])
     let rows = try await fixture.pool.read { session throws(DatabaseError) in
       try session.query("SELECT HEX(alias) AS alias, last_as_of - first_as_of AS span FROM aliases ORDER BY alias")

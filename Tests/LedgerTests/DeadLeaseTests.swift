@@ -5,9 +5,9 @@
   private static let (gone, alive) = ([UInt8](repeating: 1, count: 16), [UInt8](repeating: 2, count: 16))
 
   private static func lease(_ fixture: ClaimFixture, _ owner: [UInt8], at seconds: Double) async throws -> [String] {
-    let (selection, now) = (WorkTable.Selection(fixture.scope), fixture.time(seconds))
+    let (selection, now) = (HistoryJobTable.Selection(fixture.scope), fixture.time(seconds))
     return try await fixture.pool.transaction { session throws(DatabaseError) in
-      try WorkTable.lease(
+      try HistoryJobTable.lease(
         selection, limit: 1, until: now + .minutes(15), owner: WorkOwner.next(of: owner), at: now, in: session
       ).customers.map(\.subject)
     }
@@ -16,7 +16,7 @@
   private static func free(_ fixture: ClaimFixture, at seconds: Double) async throws -> Int {
     let now = fixture.time(seconds)
     return try await fixture.pool.transaction { session throws(DatabaseError) in
-      try WorkTable.freeLeasesOfTheDead(
+      try HistoryJobTable.freeLeasesOfTheDead(
         endingBefore: now + .minutes(15) - ProcessTable.silence, at: now, in: session)
     }
   }

@@ -66,10 +66,10 @@
     }
     findings.links = findings.derivedLinks
     let message = InboxMessage(kind: .evidence, body: Array("x".utf8), receivedAt: SignedStory.start)
-    let entry = Entry(
+    let entry = LedgerEntry(
       message,
       .accepted(
-        Entry.Acceptance(app: fixture.app.id, findings: findings, signedAt: nil, title: "history of 2")))
+        LedgerEntry.AcceptedMessage(app: fixture.app.id, findings: findings, signedAt: nil, title: "history of 2")))
     #expect(try await fixture.ledger.append([entry]) == [.stored])
     #expect(try await fixture.ledger.append([entry]) == [.duplicate])
     for name in [token, token.lowercased()] {

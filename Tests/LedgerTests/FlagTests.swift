@@ -1,7 +1,7 @@
 @Suite struct `A stage that was set after an earlier one` {
-  private func flag(_ stage: Stage, _ hundredths: Int? = nil, salt: String = "salt", epoch: Int64) -> Flag {
-    Flag(
-      environment: .sandbox, stage: stage, epoch: epoch, share: hundredths.flatMap { RampShare(hundredths: $0) },
+  private func flag(_ stage: Stage, _ hundredths: Int? = nil, salt: String = "salt", epoch: Int64) -> StageRecord {
+    StageRecord(
+      environment: .sandbox, stage: stage, epoch: epoch, share: hundredths.flatMap { RampPercentage(hundredths: $0) },
       salt: salt)
   }
 

@@ -3,14 +3,14 @@
   /// How many a file writes by hand; numbers may only fall.
   private static let byHand = [
     "Sources/Ledger/Answers/KnowledgeReading.swift": 3,
-    "Sources/Ledger/BulkMigration/MigrationHandOut.swift": 10,
+    "Sources/Ledger/BulkMigration/HistoryJobScheduler.swift": 10,
     "Sources/Ledger/BulkMigration/MigrationIDTable.swift": 1,
     "Sources/Ledger/BulkMigration/MigrationLeftovers.swift": 2,
-    "Sources/Ledger/BulkMigration/UnaskedIDs.swift": 4,
+    "Sources/Ledger/BulkMigration/UnfetchedIDs.swift": 4,
     "Sources/Ledger/Comparisons/ComparisonTable.swift": 1,
     "Sources/Ledger/Consumption/ConsumptionTable.swift": 2,
     "Sources/Ledger/Customers/CustomerMembers.swift": 2,
-    "Sources/Ledger/Customers/WaitingUserIDTable.swift": 1,
+    "Sources/Ledger/Customers/PendingUserIDTable.swift": 1,
     "Sources/Ledger/Inbox/StoredMessage.swift": 1,
     "Sources/Ledger/Outbox/OutboxDue.swift": 2,
     "Sources/Ledger/Outbox/OutboxKeys.swift": 13,

@@ -2,9 +2,9 @@
   @Test func `commits together what arrives together, in its order`() async throws {
     let press = Press(isOpen: false)
     try await press.running(limits: limits { ($0.lanes, $0.batch) = (1, 4) }) { commit in
-      let first = Task<Appended, any Error> { try await commit.append(entry("a")) }
+      let first = Task<AppendResult, any Error> { try await commit.append(entry("a")) }
       #expect(await eventually { press.batches == [["a"]] })
-      var rest: [Task<Appended, any Error>] = []
+      var rest: [Task<AppendResult, any Error>] = []
       for name in ["b", "c", "d", "e", "f"] {
         rest.append(Task { try await commit.append(entry(name)) })
         #expect(await eventually { commit.depth == rest.count })
@@ -23,7 +23,7 @@
   func `does not let one class wait behind another`(apple: CommitClass, other: CommitClass) async throws {
     let press = Press(isOpen: false, letsThrough: ["apple"])
     try await press.running(limits: limits { ($0.batch, $0.waiting) = (1, 3) }) { commit in
-      var tasks: [Task<Appended, any Error>] = []
+      var tasks: [Task<AppendResult, any Error>] = []
       for name in ["a", "b", "c", "d"] {
         tasks.append(Task { try await commit.append(entry(name, other)) })
         #expect(await eventually { commit.bytes == tasks.count })
@@ -39,7 +39,7 @@
   @Test func `takes no more into a batch than it may weigh, but one entry of any weight`() async throws {
     let press = Press(isOpen: false)
     try await press.running(limits: limits { $0.batchWeight = 5 }) { commit in
-      var tasks: [Task<Appended, any Error>] = []
+      var tasks: [Task<AppendResult, any Error>] = []
       for (number, weight) in [1, 2, 3, 40, 1, 1].enumerated() {
         tasks.append(Task { try await commit.append(entry("\(number)", .claimed, weight: weight)) })
         #expect(await eventually { commit.bytes == tasks.count && press.batches.count == 1 })
@@ -53,7 +53,7 @@
   @Test func `has as many batches under way as it has lanes`() async throws {
     let press = Press(isOpen: false)
     try await press.running(limits: limits { ($0.lanes, $0.batch) = (2, 1) }) { commit in
-      let tasks = ["a", "b", "c"].map { name in Task<Appended, any Error> { try await commit.append(entry(name)) } }
+      let tasks = ["a", "b", "c"].map { name in Task<AppendResult, any Error> { try await commit.append(entry(name)) } }
       #expect(await eventually { press.batches.count == 2 && commit.depth == 1 })
       press.open()
       await expectStored(tasks)
@@ -66,14 +66,14 @@
     let press = Press(isOpen: false, letsThrough: ["b", "c"])
     let limits = limits { ($0.batch, $0.spareLanes, $0.lateAfter) = (1, 1, .milliseconds(10)) }
     try await press.running(limits: limits) { commit in
-      let late = Task<Appended, any Error> { try await commit.append(entry("a", .notification)) }
+      let late = Task<AppendResult, any Error> { try await commit.append(entry("a", .notification)) }
       #expect(await eventually { press.batches == [["a"]] })
       for name in ["b", "c"] {
         await expectStored([Task { try await commit.append(entry(name, .notification)) }])
       }
-      let second = Task<Appended, any Error> { try await commit.append(entry("d", .notification)) }
+      let second = Task<AppendResult, any Error> { try await commit.append(entry("d", .notification)) }
       #expect(await eventually { press.batches.last == ["d"] })
-      let third = Task<Appended, any Error> { try await commit.append(entry("e", .notification)) }
+      let third = Task<AppendResult, any Error> { try await commit.append(entry("e", .notification)) }
       #expect(await eventually { commit.depth == 1 })
       press.open()
       await expectStored([late, second, third])
@@ -87,7 +87,7 @@
       limits: limits { ($0.batch, $0.spareLanes, $0.lateAfter) = (1, 1, .milliseconds(10)) }, write: press.write)
     let running = Task { await commit.run() }
     let tasks = ["a", "b", "c", "d"].map { name in
-      Task<Appended, any Error> { try await commit.append(entry(name, .notification)) }
+      Task<AppendResult, any Error> { try await commit.append(entry(name, .notification)) }
     }
     #expect(await eventually { press.batches.count == 2 && commit.depth == 2 })
     running.cancel()
@@ -115,7 +115,7 @@
     let press = Press(isOpen: false)
     try await press.running(limits: limits) { commit in
       // Two lanes are busy with one byte each; two bytes more wait.
-      var tasks: [Task<Appended, any Error>] = []
+      var tasks: [Task<AppendResult, any Error>] = []
       for (name, waiting) in [("a", 0), ("b", 0), ("c", 1), ("d", 2)] {
         tasks.append(Task { try await commit.append(entry(name)) })
         #expect(await eventually { commit.bytes == tasks.count && commit.depth == waiting })
@@ -173,7 +173,7 @@
     let press = Press(isOpen: false)
     let commit = GroupCommit(limits: limits { $0.lanes = 1 }, write: press.write)
     let running = Task { await commit.run() }
-    let tasks = ["a", "b", "c"].map { name in Task<Appended, any Error> { try await commit.append(entry(name)) } }
+    let tasks = ["a", "b", "c"].map { name in Task<AppendResult, any Error> { try await commit.append(entry(name)) } }
     #expect(await eventually { press.batches.count == 1 && commit.bytes == 3 })
     running.cancel()
     await #expect(throws: GroupCommit.Failure.stopping) { try await commit.append(entry("late")) }
@@ -186,9 +186,9 @@
   @Test func `forgets an entry whose caller has gone, unless its commit has begun`() async throws {
     let press = Press(isOpen: false)
     try await press.running(limits: limits { $0.lanes = 1 }) { commit in
-      let begun = Task<Appended, any Error> { try await commit.append(entry("a")) }
+      let begun = Task<AppendResult, any Error> { try await commit.append(entry("a")) }
       #expect(await eventually { press.batches == [["a"]] })
-      let waiting = Task<Appended, any Error> { try await commit.append(entry("b")) }
+      let waiting = Task<AppendResult, any Error> { try await commit.append(entry("b")) }
       #expect(await eventually { commit.depth == 1 })
       waiting.cancel()
       begun.cancel()
@@ -207,7 +207,7 @@
 }
 
 private func expectStored(
-  _ tasks: [Task<Appended, any Error>], sourceLocation: SourceLocation = #_sourceLocation
+  _ tasks: [Task<AppendResult, any Error>], sourceLocation: SourceLocation = #_sourceLocation
 ) async {
   for task in tasks {
     let appended = try? await task.value
@@ -215,7 +215,7 @@ private func expectStored(
   }
 }
 
-private typealias Outcome = Result<Appended, GroupCommit.Failure>
+private typealias Outcome = Result<AppendResult, GroupCommit.Failure>
 
 /// What becomes of the entries when the first is committed alone and the others together.
 private func outcomes(of names: [String], in commit: GroupCommit, _ press: Press) async throws -> [Outcome] {
@@ -270,7 +270,7 @@ private final class Press: Sendable {
     for continuation in held { continuation.resume() }
   }
 
-  func write(_ entries: [Entry]) async throws(DatabaseError) -> [Appended] {
+  func write(_ entries: [LedgerEntry]) async throws(DatabaseError) -> [AppendResult] {
     let names = entries.map { String(decoding: $0.message.body, as: UTF8.self) }
     await withCheckedContinuation { continuation in
       let isOpen = state.withLock { state in
@@ -305,21 +305,21 @@ private func limits(_ change: (inout GroupCommit.Limits) -> Void) -> GroupCommit
   return limits
 }
 
-private func entry(_ text: String) -> Entry {
-  Entry(
-    InboxMessage(kind: .notification, body: Array(text.utf8), receivedAt: Milliseconds(0)),
-    .quarantined(Entry.Refusal(source: .unproven, code: "test", detail: "", claimedApp: nil)))
+private func entry(_ text: String) -> LedgerEntry {
+  LedgerEntry(
+    InboxMessage(kind: .notification, body: Array(text.utf8), receivedAt: Timestamp(0)),
+    .quarantined(LedgerEntry.QuarantineReason(source: .unproven, code: "test", detail: "", claimedApp: nil)))
 }
 
 /// An entry of a class, that takes about `weight` rows.
-private func entry(_ text: String, _ commitClass: CommitClass, weight: Int = 1) -> Entry {
+private func entry(_ text: String, _ commitClass: CommitClass, weight: Int = 1) -> LedgerEntry {
   let kind: InboxMessage.Kind =
     switch commitClass {
     case .notification, .claimedFromApple, .claimed, .unprovenFromApple, .unproven: .notification
     case .answer: .evidence
     case .relayed: .verifyReceiptAnswer
     }
-  let message = InboxMessage(kind: kind, body: Array(text.utf8), receivedAt: Milliseconds(0))
+  let message = InboxMessage(kind: kind, body: Array(text.utf8), receivedAt: Timestamp(0))
   guard commitClass != .unproven, commitClass != .unprovenFromApple else {
     var unproven = entry(text)
     unproven.isFromApple = commitClass == .unprovenFromApple
@@ -327,12 +327,12 @@ private func entry(_ text: String, _ commitClass: CommitClass, weight: Int = 1) 
   }
   var findings = Findings(app: "com.example.app", environment: .sandbox)
   findings.seeds = (1..<weight).map { number in
-    Seed(app: "com.example.app", environment: .sandbox, transactionID: "\(number)", userID: nil)
+    TransactionReference(app: "com.example.app", environment: .sandbox, transactionID: "\(number)", userID: nil)
   }
-  let accepted = Entry.Acceptance(
+  let accepted = LedgerEntry.AcceptedMessage(
     app: App.ID(1), findings: findings, signedAt: nil, title: "")
   let isClaimed = commitClass == .claimed || commitClass == .claimedFromApple
-  var claimed = Entry(message, .accepted(accepted), proof: isClaimed ? .claimed : .proven)
+  var claimed = LedgerEntry(message, .accepted(accepted), proof: isClaimed ? .claimed : .proven)
   claimed.isFromApple = commitClass == .claimedFromApple
   return claimed
 }

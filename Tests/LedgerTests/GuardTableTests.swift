@@ -1,14 +1,14 @@
 @Suite struct `The rule of a guard` {
-  private static let now = Milliseconds(1_796_000_000_000)
+  private static let now = Timestamp(1_796_000_000_000)
 
   private func ledger(
-    _ body: @escaping @Sendable (Session, Scope) throws(DatabaseError) -> Void
+    _ body: @escaping @Sendable (Session, AppScope) throws(DatabaseError) -> Void
   ) async throws {
     let connection = try await Connection.open(try await PrivateMariaDB.shared.database())
     try await connection.read { session throws(DatabaseError) in
       _ = try Migrator().migrate(at: Self.now, in: session)
       let app = try AppTable.add(bundleID: "com.example.app", appAppleID: nil, at: Self.now, in: session)
-      try body(session, Scope(app: app.id, environment: .sandbox))
+      try body(session, AppScope(app: app.id, environment: .sandbox))
     }
     await connection.close()
   }
@@ -39,11 +39,11 @@
 
   @Test func `looks at what was counted since the stage was set, and at answers that somebody got`() async throws {
     try await ledger { session, scope throws(DatabaseError) in
-      let start = Milliseconds(Self.now.sinceEpoch / 300_000 * 300_000)
+      let start = Timestamp(Self.now.sinceEpoch / 300_000 * 300_000)
       let changed = start + .minutes(1)
       let now = start + .minutes(4)
       func add(
-        _ side: AnswerFigures.Side, _ time: Duration?, _ count: Int, stageSetAt: Milliseconds?
+        _ side: ResponseTimeStatistics.Side, _ time: Duration?, _ count: Int, stageSetAt: Timestamp?
       ) throws(DatabaseError) {
         try AnswerTimeTable.add(
           [.init(side, in: scope, took: time, at: now, stageSetAt: stageSetAt): count], in: session)
@@ -55,15 +55,15 @@
       try add(.composed, nil, 1_000, stageSetAt: changed)
       try add(.apple, .milliseconds(20), 197, stageSetAt: changed)
       try add(.apple, nil, 3, stageSetAt: changed)
-      let seen = try GuardFigures.read(scope, by: GuardRule(), since: changed, at: now, in: session)
-      #expect(seen.ours == GuardFigures.Answers(calls: 305, errors: 5, slowest: 70), "the lower end of the step")
-      #expect(seen.apple == GuardFigures.Answers(calls: 200, errors: 3, slowest: nil), "3 of 200 are more than 1 %")
+      let seen = try GuardStatistics.read(scope, by: GuardRule(), since: changed, at: now, in: session)
+      #expect(seen.ours == GuardStatistics.Answers(calls: 305, errors: 5, slowest: 70), "the lower end of the step")
+      #expect(seen.apple == GuardStatistics.Answers(calls: 200, errors: 3, slowest: nil), "3 of 200 are more than 1 %")
       // An earlier change of the stage: everything of the five minutes counts.
-      let more = try GuardFigures.read(scope, by: GuardRule(), since: start - .days(1), at: now, in: session)
+      let more = try GuardStatistics.read(scope, by: GuardRule(), since: start - .days(1), at: now, in: session)
       #expect(more.ours.calls == 1_305 && more.ours.errors == 1_005)
-      let later = try GuardFigures.read(
+      let later = try GuardStatistics.read(
         scope, by: GuardRule(), since: changed, at: now + .hours(3), in: session)
-      #expect(later == GuardFigures(), "out of the window")
+      #expect(later == GuardStatistics(), "out of the window")
     }
   }
 }

@@ -5,23 +5,25 @@
   private let now = SignedStory.start
 
   private static func entry(
-    _ text: String, of app: App, kind: InboxMessage.Kind = .notification, title: String = "DID_RENEW", at: Milliseconds
-  ) -> Entry {
+    _ text: String, of app: App, kind: InboxMessage.Kind = .notification, title: String = "DID_RENEW", at: Timestamp
+  ) -> LedgerEntry {
     let message = InboxMessage(kind: kind, body: Array(text.utf8), receivedAt: at)
     let findings = Findings(app: app.bundleID, environment: .sandbox)
-    return Entry(
+    return LedgerEntry(
       message,
-      .accepted(Entry.Acceptance(app: app.id, findings: findings, signedAt: nil, title: title)))
+      .accepted(LedgerEntry.AcceptedMessage(app: app.id, findings: findings, signedAt: nil, title: title)))
   }
 
-  private static func last(_ base: LedgerFixture) async throws -> [NewsFlow.Generation: Milliseconds] {
-    let scope = Scope(app: base.app.id, environment: .sandbox)
-    return try await base.pool.read { session throws(DatabaseError) in try HeardTable.last(of: scope, in: session) }
+  private static func last(_ base: LedgerFixture) async throws -> [NotificationHealth.Generation: Timestamp] {
+    let scope = AppScope(app: base.app.id, environment: .sandbox)
+    return try await base.pool.read { session throws(DatabaseError) in
+      try LastNotificationTable.last(of: scope, in: session)
+    }
   }
 
   @Test func `by what comes by itself, each generation for itself`() async throws {
     let base = try await LedgerFixture()
-    func hear(_ entries: Entry...) async throws -> [Appended] { try await base.ledger.append(entries) }
+    func hear(_ entries: LedgerEntry...) async throws -> [AppendResult] { try await base.ledger.append(entries) }
     #expect(try await Self.last(base) == [:])
     #expect(
       try await hear(
@@ -45,10 +47,10 @@
       let at = now + .seconds(Int64(step * 10))
       #expect(try await base.ledger.append([Self.entry("\(step)", of: base.app, at: at)]) == [.stored])
       let last = try #require(try await Self.last(base)[.v2])
-      #expect(last <= at && at - last < HeardTable.every, "\(step)")
+      #expect(last <= at && at - last < LastNotificationTable.every, "\(step)")
     }
     // Another process, whose clock is behind.
-    let other = Ledger(pool: base.pool)
+    let other = LedgerStore(pool: base.pool)
     #expect(try await other.append([Self.entry("late", of: base.app, at: now)]) == [.stored])
     let last = try #require(try await Self.last(base)[.v2])
     #expect(last >= now + .seconds(240))

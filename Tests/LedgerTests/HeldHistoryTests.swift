@@ -1,7 +1,7 @@
 @testable import Ledger
 
 @Suite struct `Ids that one history of Apple's held` {
-  private static let now = Milliseconds(1_780_000_000_000)
+  private static let now = Timestamp(1_780_000_000_000)
 
   private func history(_ ids: Set<String>) -> StoredHistory {
     StoredHistory(environment: .sandbox, originalTransactionIDs: ids, transactionIDs: [], revision: nil)
@@ -21,11 +21,11 @@
     let known = try await pool.read { session throws(DatabaseError) in
       _ = try Migrator().migrate(at: Self.now, in: session)
       let app = try AppTable.add(bundleID: "com.example.held", appAppleID: nil, at: Self.now, in: session)
-      let scope = Scope(app: app.id, environment: .sandbox)
+      let scope = AppScope(app: app.id, environment: .sandbox)
       for (number, ids) in histories.enumerated() {
         try HistoryTable.note([history(ids)], in: scope, at: Self.now + .minutes(Int64(number)), session)
       }
-      return try Ledger.knowledge(of: ["3"], app: app, environment: .sandbox, in: session)
+      return try LedgerStore.knowledge(of: ["3"], app: app, environment: .sandbox, in: session)
     }
     #expect(Set(known.originalTransactionIDs) == expected)
     // The whole account was asked about, whatever the last history named of it.
@@ -36,7 +36,7 @@
   /// MariaDB cuts a value of a JSON_TABLE to the length of its column.
   @Test func `are not found by longer IDs that begin with them`() async throws {
     let fixture = try await LedgerFixture()
-    let scope = Scope(app: fixture.app.id, environment: .sandbox)
+    let scope = AppScope(app: fixture.app.id, environment: .sandbox)
     let known = "3100000"
     let ids = [known] + (1...300).map { known + String(repeating: "0", count: $0) }
     let stored = try await fixture.pool.read { session throws(DatabaseError) in

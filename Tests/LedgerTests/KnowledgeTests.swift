@@ -13,10 +13,10 @@
           VALUES (\(app.id.number), \(Environment.sandbox.code), \(CustomerNode.originalTransactionID(id).text), 'o1001')
           """)
       }
-      let known = try Ledger.knowledge(of: ids, app: app, environment: .sandbox, atMost: ids.count, in: session)
+      let known = try LedgerStore.knowledge(of: ids, app: app, environment: .sandbox, atMost: ids.count, in: session)
       #expect(known.originalTransactionIDs == ids)
       #expect(throws: DatabaseError.self) {
-        try Ledger.knowledge(of: ids, app: app, environment: .sandbox, atMost: 100, in: session)
+        try LedgerStore.knowledge(of: ids, app: app, environment: .sandbox, atMost: 100, in: session)
       }
     }
     await base.pool.close()
@@ -38,17 +38,17 @@
     }
     let read = try await RowsRead.during(base.pool) { session throws(DatabaseError) in
       let isLarge = Self.isTooLarge { () throws(DatabaseError) in
-        _ = try Ledger.knowledge(
+        _ = try LedgerStore.knowledge(
           of: ["1"], app: app, environment: .sandbox, atMost: 256, countsClaims: true, in: session)
       }
       let isElsewhereToo = Self.isTooLarge { () throws(DatabaseError) in
-        _ = try Ledger.environments(naming: "1", app: app, atMost: 256, in: session)
+        _ = try LedgerStore.environments(naming: "1", app: app, atMost: 256, in: session)
       }
       guard isLarge, isElsewhereToo else { throw DatabaseError(.column, "\(isLarge), \(isElsewhereToo)") }
     }
     #expect(read.total < 3_000, "\(read)")
     try await base.pool.read { session throws(DatabaseError) in
-      let known = try Ledger.knowledge(of: ["1"], app: app, environment: .sandbox, in: session)
+      let known = try LedgerStore.knowledge(of: ["1"], app: app, environment: .sandbox, in: session)
       guard known.purchases.isEmpty, known.originalTransactionIDs == ["1"] else {
         throw DatabaseError(.column, "\(known)")
       }

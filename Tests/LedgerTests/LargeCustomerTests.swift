@@ -3,14 +3,14 @@
 /// A ledger on one connection, whose statements are counted by the server.
 private struct Counted {
   let pool: Pool
-  let ledger: Ledger
+  let ledger: LedgerStore
   let app: App
 
   init() async throws {
     var settings = Pool.Settings()
     settings.size = 1
     pool = Pool(try await PrivateMariaDB.shared.database(), settings: settings)
-    ledger = Ledger(pool: pool)
+    ledger = LedgerStore(pool: pool)
     app = try await pool.read { session throws(DatabaseError) in
       _ = try Migrator().migrate(at: LargeCustomer.start, in: session)
       return try AppTable.add(bundleID: SignedStory.app, appAppleID: nil, at: LargeCustomer.start, in: session)
@@ -29,9 +29,9 @@ private struct Counted {
   func append(_ findings: [Findings]) async throws {
     let entries = findings.map { findings in
       let message = InboxMessage(kind: .notification, body: .random(count: 16), receivedAt: LargeCustomer.start)
-      return Entry(
+      return LedgerEntry(
         message,
-        .accepted(Entry.Acceptance(app: app.id, findings: findings, signedAt: nil, title: "notification")))
+        .accepted(LedgerEntry.AcceptedMessage(app: app.id, findings: findings, signedAt: nil, title: "notification")))
     }
     #expect(try await ledger.append(entries).allSatisfy { $0 == .stored })
   }
@@ -102,7 +102,7 @@ private struct Counted {
         #expect(many.written <= few.written + 5, "\(name): \(few) at 10, \(many) at 600")
       }
       let open = try await counted.pool.read { session throws(DatabaseError) in
-        try ClaimedChangeTable.depths(in: session).values.map(\.open)
+        try UnconfirmedChangeTable.depths(in: session).values.map(\.open)
       }
       #expect(open == [2])
     }
@@ -314,13 +314,13 @@ private struct Counted {
       try await counted.append(small, 200)
       try await counted.append(large, 1_200)
       for id in [\LargeCustomer.appTransactionID, \.accountToken] {
-        func cost(_ customer: LargeCustomer, _ extent: Ledger.Extent, _ count: Int) async throws -> Int {
+        func cost(_ customer: LargeCustomer, _ extent: LedgerStore.Extent, _ count: Int) async throws -> Int {
           try await counted.cost {
             let found = try await counted.ledger.dossiers(of: customer[keyPath: id], app: counted.app, extent: extent)
             #expect(found.first?.purchases.count == count && found.first?.events.count == count)
           }.read
         }
-        for extent in [Ledger.Extent.purchases, .customers] {
+        for extent in [LedgerStore.Extent.purchases, .customers] {
           let (few, many) = (try await cost(small, extent, 200), try await cost(large, extent, 1_200))
           // In proportion 6. It would be 18 if each of the three pieces read the whole customer, and 36 if each purchase did.
           #expect(many <= 12 * few, "\(few) rows for 200, \(many) for 1,200")
@@ -335,8 +335,8 @@ private struct Counted {
       let isKnown = try await counted.cost {
         let app = counted.app.id
         let isKnown = try await counted.pool.read { session throws(DatabaseError) in
-          try Ledger.knows(
-            large.appTransactionID, as: [.appTransactionID], in: Scope(app: app, environment: .sandbox), session)
+          try LedgerStore.knows(
+            large.appTransactionID, as: [.appTransactionID], in: AppScope(app: app, environment: .sandbox), session)
         }
         #expect(isKnown)
       }
@@ -350,11 +350,11 @@ private struct Counted {
         let customer = LargeCustomer(shape, of: SignedStory.app, name: shape == .linked ? 1 : 2)
         try await counted.append(customer, 700)
         let id = customer.transactionID(0)
-        func small(_ rows: Int) async throws -> [Dossier]? {
+        func small(_ rows: Int) async throws -> [CustomerRecord]? {
           let app = counted.app
           return try await counted.pool.read { session throws(DatabaseError) in
-            let matches = try Ledger.matches(of: id, app: app, extent: .customers, in: session)
-            return try Ledger.dossiers(of: matches, app: app, atMost: rows, in: session)
+            let matches = try LedgerStore.matches(of: id, app: app, extent: .customers, in: session)
+            return try LedgerStore.dossiers(of: matches, app: app, atMost: rows, in: session)
           }
         }
         #expect(try await small(100) == nil)
@@ -364,7 +364,7 @@ private struct Counted {
       }
       let app = counted.app
       let nobody = try await counted.pool.read { session throws(DatabaseError) in
-        try Ledger.matches(of: "nobody", app: app, extent: .customers, in: session).count
+        try LedgerStore.matches(of: "nobody", app: app, extent: .customers, in: session).count
       }
       #expect(nobody == 0)
     }

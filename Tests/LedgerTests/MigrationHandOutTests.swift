@@ -13,9 +13,10 @@
           app: SignedStory.app, environment: .sandbox, .originalTransactionID(ids[0]), .originalTransactionID($0))
       }
       let message = InboxMessage(kind: .evidence, body: Array("\(ids)".utf8), receivedAt: Self.now)
-      return Entry(
+      return LedgerEntry(
         message,
-        .accepted(Entry.Acceptance(app: fixture.app.id, findings: findings, signedAt: nil, title: "receipt")))
+        .accepted(LedgerEntry.AcceptedMessage(app: fixture.app.id, findings: findings, signedAt: nil, title: "receipt"))
+      )
     }
     _ = try await fixture.ledger.append(entries)
     let (app, now, ids) = (fixture.app.id, Self.now, customers.flatMap { $0 })
@@ -32,10 +33,10 @@
 
   private func turn(
     _ job: Int, _ fixture: LedgerFixture, allowance: Int?, backlog: Int = 100
-  ) async throws -> (turn: MigrationHandOut.Turn, asked: [String]) {
+  ) async throws -> (turn: HistoryJobScheduler.Turn, asked: [String]) {
     let now = Self.now
     return try await fixture.pool.transaction { session throws(DatabaseError) in
-      let turn = try MigrationHandOut(job: job, owner: [UInt8](repeating: 1, count: 16))
+      let turn = try HistoryJobScheduler(job: job, owner: [UInt8](repeating: 1, count: 16))
         .turn(backlog: backlog, allowance: allowance, until: now + .minutes(1), at: now, in: session)
       let asked = try session.query("SELECT id FROM migration_ids WHERE job = \(job) AND state = 1 ORDER BY id")
         .map { row throws(DatabaseError) in try row.text(0) }
@@ -57,7 +58,7 @@
 
   @Test func `need no call where the history is stored`() async throws {
     let fixture = try await LedgerFixture()
-    let (job, scope) = (try await job(fixture), Scope(app: fixture.app.id, environment: .sandbox))
+    let (job, scope) = (try await job(fixture), AppScope(app: fixture.app.id, environment: .sandbox))
     let history = StoredHistory(
       environment: .sandbox, originalTransactionIDs: Set(customers[0] + ["22"]), transactionIDs: [], revision: nil)
     let now = Self.now

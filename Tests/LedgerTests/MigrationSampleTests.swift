@@ -41,7 +41,7 @@
   private static func walk(
     _ job: Int, of app: App, from start: [UInt8] = Self.zero, limit: Int = 1_000, in session: borrowing Session
   ) throws(DatabaseError) -> (digests: [[UInt8]], pages: Int, withoutMessage: Int) {
-    let scope = Scope(app: app.id, environment: .sandbox)
+    let scope = AppScope(app: app.id, environment: .sandbox)
     var (digests, pages, withoutMessage): ([[UInt8]], Int, Int) = ([], 0, 0)
     for (first, last) in [(start, nil), (zero, start)] as [([UInt8], [UInt8]?)] {
       var from: [UInt8]? = first

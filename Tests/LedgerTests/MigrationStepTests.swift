@@ -1,12 +1,12 @@
 @testable import Ledger
 
 @Suite struct `A step of a migration` {
-  private static func content(_ number: UInt8, of user: UInt8?, _ entry: Entry? = nil) -> MigrationStep.Row {
+  private static func content(_ number: UInt8, of user: UInt8?, _ entry: LedgerEntry? = nil) -> MigrationStep.Row {
     .content(
       MigrationStep.Content(
         digest: MigrationStep.Mark([UInt8](repeating: number, count: 16)),
         user: user.map { MigrationStep.Mark([UInt8](repeating: $0, count: 16)) },
-        place: MigrationAccountTable.Place(app: nil, environment: nil), entry: entry, ids: [], isActive: false))
+        place: MigrationAccountTable.CountScope(app: nil, environment: nil), entry: entry, ids: [], isActive: false))
   }
 
   /// The only part of a new job.
@@ -29,7 +29,7 @@
     #expect(try await fixture.ledger.append([entries[0]]) == [.stored])
     let part = try await Self.lease(fixture)
     let rows = [Self.content(1, of: nil, entries[0]), Self.content(2, of: 11, entries[1]), Self.content(3, of: nil)]
-    let step = MigrationStep(part: part, rows: rows, end: MigrationPlace(position: 1), bytesRead: 1, isLast: true)
+    let step = MigrationStep(part: part, rows: rows, end: SourcePosition(position: 1), bytesRead: 1, isLast: true)
     #expect(try await fixture.ledger.take(step) == .written)
     let messages = try await fixture.pool.read { session throws(DatabaseError) in
       var messages: [[UInt8]?] = []
@@ -51,7 +51,7 @@
     for (index, rows) in steps.enumerated() {
       let step = MigrationStep(
         part: leased, rows: rows.map { Self.content($0.content, of: $0.user) },
-        end: MigrationPlace(position: Int64(index + 1)), bytesRead: 1, isLast: index == 1)
+        end: SourcePosition(position: Int64(index + 1)), bytesRead: 1, isLast: index == 1)
       #expect(try await fixture.ledger.take(step) == .written)
       // As after a commit of unknown outcome.
       if index == 0 { #expect(try await fixture.ledger.take(step) == .written) }
@@ -83,10 +83,10 @@
       }
       for (number, isStored) in [true, false].enumerated() {
         let message = fixture.message("asked \(number)", at: 0)
-        var entry = Entry(
+        var entry = LedgerEntry(
           message,
           .accepted(
-            Entry.Acceptance(app: fixture.app.id, findings: findings, signedAt: nil, title: "test")))
+            LedgerEntry.AcceptedMessage(app: fixture.app.id, findings: findings, signedAt: nil, title: "test")))
         entry.queuesIDs = !isStored
         #expect(try await fixture.ledger.append([entry]) == [.stored])
         let cases = try await fixture.pool.read { session throws(DatabaseError) in

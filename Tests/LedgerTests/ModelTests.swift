@@ -52,14 +52,14 @@
 /// An empty ledger for the app of the examples.
 struct ModelFixture {
   let pool: Pool
-  let ledger: Ledger
+  let ledger: LedgerStore
   let app: App
 
-  private static let start = Milliseconds(1_780_000_000_000)
+  private static let start = Timestamp(1_780_000_000_000)
 
   init() async throws {
     pool = Pool(try await PrivateMariaDB.shared.database())
-    ledger = Ledger(pool: pool)
+    ledger = LedgerStore(pool: pool)
     app = try await pool.read { session throws(DatabaseError) in
       _ = try Migrator().migrate(at: Self.start, in: session)
       return try AppTable.add(bundleID: ModelExample.app, appAppleID: nil, at: Self.start, in: session)
@@ -83,10 +83,10 @@ struct ModelFixture {
 
   private func append(_ findings: Findings, _ number: Int) async throws {
     let message = InboxMessage(kind: .evidence, body: Array("message \(number)".utf8), receivedAt: Self.start)
-    let entry = Entry(
+    let entry = LedgerEntry(
       message,
       .accepted(
-        Entry.Acceptance(app: app.id, findings: findings, signedAt: nil, title: "message \(number)")))
+        LedgerEntry.AcceptedMessage(app: app.id, findings: findings, signedAt: nil, title: "message \(number)")))
     let outcome = try await ledger.append([entry])
     #expect(outcome == [.stored])
   }

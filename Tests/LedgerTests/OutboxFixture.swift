@@ -9,13 +9,13 @@ struct OutboxFixture {
   let base: LedgerFixture
   let destination: Destination
 
-  var ledger: Ledger { base.ledger }
+  var ledger: LedgerStore { base.ledger }
   var pool: Pool { base.pool }
-  var scope: Scope { Scope(app: base.app.id, environment: .sandbox) }
+  var scope: AppScope { AppScope(app: base.app.id, environment: .sandbox) }
 
   init(on server: PrivateMariaDB = .shared) async throws {
     base = try await LedgerFixture(on: server)
-    let scope = Scope(app: base.app.id, environment: .sandbox)
+    let scope = AppScope(app: base.app.id, environment: .sandbox)
     destination = try await base.pool.read { session throws(DatabaseError) in
       try DestinationTable.setLegacy("https://old.example.com/apple?key=1", of: scope, at: Self.now, in: session)
       guard let made = try DestinationTable.legacy(of: scope, in: session) else {
@@ -27,8 +27,8 @@ struct OutboxFixture {
 
   /// A message about these originalTransactionIds, all of one customer.
   func entry(
-    _ text: String, _ originals: [String] = [], epoch: Int64? = 1, forwarded: Bool = true, proof: ProofClass = .proven
-  ) -> Entry {
+    _ text: String, _ originals: [String] = [], epoch: Int64? = 1, forwarded: Bool = true, proof: TrustLevel = .proven
+  ) -> LedgerEntry {
     let message = InboxMessage(kind: .notification, body: Array(text.utf8), receivedAt: Self.now)
     var findings = Findings(app: SignedStory.app, environment: .sandbox)
     for original in originals {
@@ -37,22 +37,24 @@ struct OutboxFixture {
           app: SignedStory.app, environment: .sandbox, .originalTransactionID(originals[0]),
           original == originals[0] ? .appTransactionID("7\(original)") : .originalTransactionID(original)))
     }
-    let acceptance = Entry.Acceptance(
+    let acceptance = LedgerEntry.AcceptedMessage(
       app: base.app.id, findings: findings, signedAt: nil, title: text)
-    return Entry(
+    return LedgerEntry(
       message, .accepted(acceptance),
       addressee: forwarded ? .init(scope, epoch: epoch, at: Self.now, proof: proof) : nil)
   }
 
-  func refused(_ text: String) -> Entry {
+  func refused(_ text: String) -> LedgerEntry {
     let message = InboxMessage(kind: .notification, body: Array(text.utf8), receivedAt: Self.now)
-    let refusal = Entry.Refusal(source: .legacy, code: "notificationV1NotYet", detail: "", claimedApp: nil)
-    return Entry(message, .quarantined(refusal), addressee: .init(scope, epoch: 1, at: Self.now, proof: .unproven))
+    let refusal = LedgerEntry.QuarantineReason(
+      source: .legacy, code: "notificationV1NotYet", detail: "", claimedApp: nil)
+    return LedgerEntry(
+      message, .quarantined(refusal), addressee: .init(scope, epoch: 1, at: Self.now, proof: .unproven))
   }
 
   /// Leases what may be sent at `now`, as the delivery does, by the texts of the messages.
   func lease(
-    _ classes: Set<ProofClass> = Set(ProofClass.allCases), at now: Milliseconds = Self.now, limit: Int = 100
+    _ classes: Set<TrustLevel> = Set(TrustLevel.allCases), at now: Timestamp = Self.now, limit: Int = 100
   ) async throws -> [(text: String, LeasedDelivery)] {
     try await sort()
     let outcome = try await turn(wanted: classes.reduce(into: [:]) { $0[$1] = limit }, at: now)
@@ -64,8 +66,8 @@ struct OutboxFixture {
   }
 
   func turn(
-    _ settlements: [Settlement] = [], wanted: [ProofClass: Int] = [:], bytes: Int = 1 << 30,
-    at now: Milliseconds = Self.now
+    _ settlements: [Settlement] = [], wanted: [TrustLevel: Int] = [:], bytes: Int = 1 << 30,
+    at now: Timestamp = Self.now
   ) async throws -> OutboxTurn.Outcome {
     let destination = destination
     var turn = OutboxTurn()
@@ -85,14 +87,14 @@ struct OutboxFixture {
     }
   }
 
-  func texts(at now: Milliseconds = Self.now) async throws -> [String] { try await lease(at: now).map(\.text) }
+  func texts(at now: Timestamp = Self.now) async throws -> [String] { try await lease(at: now).map(\.text) }
 
   func deliver(_ deliveries: [(text: String, LeasedDelivery)]) async throws {
     try await settle(deliveries, .delivered)
   }
 
   func settle(
-    _ deliveries: [(text: String, LeasedDelivery)], _ outcome: Settlement.Outcome, at now: Milliseconds = Self.now
+    _ deliveries: [(text: String, LeasedDelivery)], _ outcome: Settlement.Outcome, at now: Timestamp = Self.now
   ) async throws {
     _ = try await turn(deliveries.map { Settlement($0.1, outcome) }, at: now)
   }

@@ -91,7 +91,7 @@
           record.joins.append((a, b, now))
         }
       }
-      var entries: [Entry] = []
+      var entries: [LedgerEntry] = []
       var texts: [String] = []
       for number in 0..<Int.random(in: 1...6, using: &random) {
         let customer = Int.random(in: 0..<customers, using: &random)

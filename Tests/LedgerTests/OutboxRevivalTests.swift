@@ -2,10 +2,10 @@
 
 /// A message that was forwarded without proof, and has one now: another body of a V1 notification is another message.
 @Suite struct `A message forwarded before it was proven` {
-  private func entry(_ text: String, _ proof: ProofClass, scope: Scope) -> Entry {
+  private func entry(_ text: String, _ proof: TrustLevel, scope: AppScope) -> LedgerEntry {
     let message = InboxMessage(kind: .notification, body: Array(text.utf8), receivedAt: OutboxFixture.now)
-    let refusal = Entry.Refusal(source: .legacy, code: "noSharedSecret", detail: "", claimedApp: nil)
-    return Entry(
+    let refusal = LedgerEntry.QuarantineReason(source: .legacy, code: "noSharedSecret", detail: "", claimedApp: nil)
+    return LedgerEntry(
       message, .quarantined(refusal), addressee: .init(scope, epoch: 1, at: OutboxFixture.now, proof: proof))
   }
 

@@ -30,13 +30,13 @@
   @Test func `refuses whoever decided by an old stage, and him alone`() async throws {
     try await with { fixture in
       let scope = fixture.scope
-      let flag = Flag(environment: .sandbox, stage: .record, epoch: 1)
+      let flag = StageRecord(environment: .sandbox, stage: .record, epoch: 1)
       let isFirst = try await fixture.pool.transaction { session throws(DatabaseError) in
-        try FlagTable.advance(scope, from: flag, to: .legacy, at: OutboxFixture.now, in: session)
+        try StageTable.advance(scope, from: flag, to: .legacy, at: OutboxFixture.now, in: session)
       }
       #expect(isFirst)
       let isSecond = try await fixture.pool.transaction { session throws(DatabaseError) in
-        try FlagTable.advance(scope, from: flag, to: .record, at: OutboxFixture.now, in: session)
+        try StageTable.advance(scope, from: flag, to: .record, at: OutboxFixture.now, in: session)
       }
       #expect(!isSecond)
       let entries = [
@@ -68,8 +68,8 @@
       let entries = [fixture.entry("kept", ["1"]), fixture.refused("aside")]
       #expect(try await fixture.ledger.append(entries) == [.stored, .quarantined])
       _ = try await fixture.pool.transaction { session throws(DatabaseError) in
-        try FlagTable.advance(
-          scope, from: Flag(environment: .sandbox, stage: .record, epoch: 1), to: .legacy, at: OutboxFixture.now,
+        try StageTable.advance(
+          scope, from: StageRecord(environment: .sandbox, stage: .record, epoch: 1), to: .legacy, at: OutboxFixture.now,
           in: session)
       }
       // As after a commit whose outcome was unknown: passed through as well, the old back end would hear them twice.
@@ -91,8 +91,8 @@
       let error = await #expect(throws: DatabaseError.self) {
         try await changer.transaction { session throws(DatabaseError) in
           try session.run("SET SESSION innodb_lock_wait_timeout = 1")
-          let flag = Flag(environment: .sandbox, stage: .record, epoch: 1)
-          _ = try FlagTable.advance(scope, from: flag, to: .legacy, at: OutboxFixture.now, in: session)
+          let flag = StageRecord(environment: .sandbox, stage: .record, epoch: 1)
+          _ = try StageTable.advance(scope, from: flag, to: .legacy, at: OutboxFixture.now, in: session)
         }
       }
       #expect(error?.code == .lockWaitTimeout)

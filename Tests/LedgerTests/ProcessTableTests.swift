@@ -13,7 +13,7 @@
   private func with(_ body: @escaping @Sendable (Session) throws(DatabaseError) -> Void) async throws {
     let connection = try await Connection.open(try await PrivateMariaDB.shared.database())
     try await connection.read { session throws(DatabaseError) in
-      _ = try Migrator().migrate(at: Milliseconds(1_796_000_000_000), in: session)
+      _ = try Migrator().migrate(at: Timestamp(1_796_000_000_000), in: session)
       try body(session)
     }
     await connection.close()

@@ -1,17 +1,17 @@
 @testable import Ledger
 
 @Suite struct `The quarantine` {
-  private func message(_ number: Int, at date: Milliseconds = SignedStory.start) -> InboxMessage {
+  private func message(_ number: Int, at date: Timestamp = SignedStory.start) -> InboxMessage {
     InboxMessage(kind: .notification, body: Array("body \(number)".utf8), receivedAt: date)
   }
 
   private func entry(
     _ message: InboxMessage, _ code: String = "unknownRoot", _ source: QuarantineSource = .unproven
-  ) -> Entry {
-    Entry(
+  ) -> LedgerEntry {
+    LedgerEntry(
       message,
       .quarantined(
-        Entry.Refusal(
+        LedgerEntry.QuarantineReason(
           source: source, code: code, detail: String(repeating: "é", count: 600),
           claimedApp: String(repeating: "a", count: 300))))
   }
@@ -25,7 +25,7 @@
     #expect(try await fixture.ledger.append([entries[0], entries[0]]) == [.quarantinedBefore, .quarantinedBefore])
     try await fixture.pool.read { session throws(DatabaseError) in
       var found: [InboxMessage] = []
-      var last: (Milliseconds, Digest)?
+      var last: (Timestamp, Digest)?
       while true {
         let page = try QuarantineTable.page(after: last, code: nil, digestPrefix: nil, limit: 3, in: session)
         guard let end = page.last else { break }
@@ -57,7 +57,8 @@
     _ = try await fixture.ledger.append([entry(message(1)), entry(message(2))])
     try await fixture.pool.read { session throws(DatabaseError) in
       try QuarantineTable.noteReplay(
-        digest, Entry.Refusal(source: .authentic, code: "wrongBundle", detail: "again", claimedApp: nil), in: session)
+        digest, LedgerEntry.QuarantineReason(source: .authentic, code: "wrongBundle", detail: "again", claimedApp: nil),
+        in: session)
       let page = try QuarantineTable.page(after: nil, code: "wrongBundle", digestPrefix: nil, limit: 9, in: session)
       #expect(page.map(\.replays) == [1] && page.map(\.detail) == ["again"])
       try QuarantineTable.release([digest], in: session)
@@ -103,7 +104,7 @@
         """)
     }
     let sources = QuarantineSource.allCases
-    let outcomes = try await Ledger(pool: fixture.pool).append(
+    let outcomes = try await LedgerStore(pool: fixture.pool).append(
       sources.enumerated().map { entry(message($0), "c", $1) })
     #expect(outcomes == sources.map { $0 == full ? .quarantineFull : .quarantined })
     await fixture.pool.close()
@@ -115,14 +116,14 @@
     source: QuarantineSource
   ) async throws {
     let fixture = try await OutboxFixture()
-    func entry(_ text: String, fromApple: Bool) -> Entry {
+    func entry(_ text: String, fromApple: Bool) -> LedgerEntry {
       var entry = fixture.refused(text)
-      entry.content = .quarantined(Entry.Refusal(source: source, code: "c", detail: "", claimedApp: nil))
+      entry.content = .quarantined(LedgerEntry.QuarantineReason(source: source, code: "c", detail: "", claimedApp: nil))
       entry.isFromApple = fromApple
       return entry
     }
     /// A ledger that finds so much in quarantine.
-    func filled(_ kept: QuarantineUsage) async throws -> Ledger {
+    func filled(_ kept: QuarantineUsage) async throws -> LedgerStore {
       try await fixture.pool.transaction { session throws(DatabaseError) in
         _ = try session.execute(
           """
@@ -130,7 +131,7 @@
           VALUES (\(source.rawValue), \(kept.messages), \(kept.bytes))
           """)
       }
-      return Ledger(pool: fixture.pool)
+      return LedgerStore(pool: fixture.pool)
     }
     let (quota, all) = (source.quota(fromApple: false), source.quota(fromApple: true))
     #expect(all == QuarantineUsage(messages: 2 * quota.messages, bytes: 2 * quota.bytes))
@@ -162,7 +163,8 @@
     let digest = message(1).digest
     try await fixture.pool.read { session throws(DatabaseError) in
       try QuarantineTable.noteReplay(
-        digest, Entry.Refusal(source: .unproven, code: "unknownRoot", detail: "", claimedApp: nil), in: session)
+        digest, LedgerEntry.QuarantineReason(source: .unproven, code: "unknownRoot", detail: "", claimedApp: nil),
+        in: session)
       let page = try QuarantineTable.page(after: nil, code: nil, digestPrefix: nil, limit: 9, in: session)
       #expect(page.map(\.code) == ["unknownApp"] && page.map(\.replays) == [1])
     }
@@ -215,7 +217,7 @@
 
   @Test func `counts right beside others who write and purge it`() async throws {
     let fixture = try await LedgerFixture()
-    let others = [fixture.ledger, Ledger(pool: fixture.pool), Ledger(pool: fixture.pool)]
+    let others = [fixture.ledger, LedgerStore(pool: fixture.pool), LedgerStore(pool: fixture.pool)]
     try await withThrowingDiscardingTaskGroup { group in
       for (index, ledger) in others.enumerated() {
         group.addTask {

@@ -39,12 +39,12 @@
 
 /// Customers of one app of which every tenth turns out to be the next one too.
 private struct ManyInRamp {
-  private static let now = Milliseconds(1_796_000_000_000)
+  private static let now = Timestamp(1_796_000_000_000)
   private static let salt = "s"
 
   private let configuration: DatabaseConfiguration
   private let app: App
-  private let scope: Scope
+  private let scope: AppScope
   /// The only id of each.
   private let ids: [String]
 
@@ -57,7 +57,7 @@ private struct ManyInRamp {
       return try AppTable.add(bundleID: "com.example.app", appAppleID: nil, at: Self.now, in: session)
     }
     await connection.close()
-    scope = Scope(app: app.id, environment: .sandbox)
+    scope = AppScope(app: app.id, environment: .sandbox)
   }
 
   var count: Int { ids.count }
@@ -74,14 +74,14 @@ private struct ManyInRamp {
   /// everybody; who gets our answers.
   func inside(at hundredths: Int) async throws -> Set<Int> {
     let connection = try await Connection.open(configuration)
-    let flag = try await connection.transaction { [scope] session throws(DatabaseError) -> Flag? in
-      guard let flag = try FlagTable.all(in: session)[scope], let share = RampShare(hundredths: hundredths) else {
+    let flag = try await connection.transaction { [scope] session throws(DatabaseError) -> StageRecord? in
+      guard let flag = try StageTable.all(in: session)[scope], let share = RampPercentage(hundredths: hundredths) else {
         return nil
       }
       let salt = flag.salt.isEmpty ? Self.salt : "\(hundredths) \(flag.epoch)"
-      _ = try FlagTable.advance(
+      _ = try StageTable.advance(
         scope, from: flag, to: .ramp, share: share, salt: salt, at: Self.now, in: session)
-      return try FlagTable.all(in: session)[scope]
+      return try StageTable.all(in: session)[scope]
     }
     let salt = try #require(flag?.salt)
     let share = try #require(flag?.share)

@@ -49,7 +49,7 @@
 
   @Test(arguments: [nil, SignedStory.start, SignedStory.start + .days(365)])
   func `changes nothing when its exchange fails, and takes back only its own announcement`(
-    earlier: Milliseconds?
+    earlier: Timestamp?
   ) async throws {
     let fixture = try await RebuildFixture()
     if let earlier { try fixture.ledger.statement("INSERT INTO unfinished_rebuilds (since) VALUES (\(earlier))") }
@@ -222,7 +222,7 @@ struct RebuildFixture: Sendable {
     }
   }
 
-  func unfinished() async throws -> Milliseconds? {
+  func unfinished() async throws -> Timestamp? {
     try await ledger.pool.read { session throws(DatabaseError) in try Rebuild.unfinished(in: session) }
   }
 

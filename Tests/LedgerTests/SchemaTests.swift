@@ -13,7 +13,7 @@
     }
   }
 
-  private let now = Milliseconds(1_796_000_000_000)  // 2026-11-29
+  private let now = Timestamp(1_796_000_000_000)  // 2026-11-29
 
   @Test func `is told of an empty database, made once, and found current`() async throws {
     try await database { pool in
@@ -130,8 +130,8 @@
     ("2028-02-29T12:00:00Z", 1_835_438_400_000, 202_802, 202_803),
   ])
   func `counts months in UTC`(text: String, instant: Int64, number: Int64, next: Int64) {
-    #expect(Milliseconds(instant).iso8601 == text)
-    #expect(Month(Milliseconds(instant)).number == number && Month(Milliseconds(instant)).next.number == next)
+    #expect(Timestamp(instant).iso8601 == text)
+    #expect(Month(Timestamp(instant)).number == number && Month(Timestamp(instant)).next.number == next)
   }
 
   @Test func `sorts ranks as they are ordered, also those of before 1970`() {
@@ -140,16 +140,16 @@
     let times: [Int64] = [.min, .min + 1, -62_135_769_600_000, -1, 0, 1, 1_780_000_000_000, .max]
     let ranks = (0..<200).map { _ in
       Rank(
-        asOf: Milliseconds(
+        asOf: Timestamp(
           Bool.random(using: &random)
             ? times.randomElement(using: &random)! : .random(in: .min ... .max, using: &random)),
         tieBreak: (0..<16).map { _ in UInt8.random(in: 0...3, using: &random) })
     }
     for a in ranks {
-      let bytes = Precedence.bytes(a)
-      #expect(bytes.count == Precedence.size && Precedence.tieBreak(bytes) == a.tieBreak)
+      let bytes = EncodedRank.bytes(a)
+      #expect(bytes.count == EncodedRank.size && EncodedRank.tieBreak(bytes) == a.tieBreak)
       for b in ranks {
-        #expect(bytes.lexicographicallyPrecedes(Precedence.bytes(b)) == (a < b), "\(a), \(b), seed \(seed)")
+        #expect(bytes.lexicographicallyPrecedes(EncodedRank.bytes(b)) == (a < b), "\(a), \(b), seed \(seed)")
       }
     }
   }

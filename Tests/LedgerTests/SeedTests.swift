@@ -11,17 +11,17 @@
     var kind = InboxMessage.Kind.evidence
   }
 
-  private func entry(_ namings: [Naming], for app: App) -> Entry {
+  private func entry(_ namings: [Naming], for app: App) -> LedgerEntry {
     let first = namings[0]
     var findings = Findings(app: app.bundleID, environment: first.environment ?? .production)
     findings.seeds = namings.map {
-      Seed(app: app.bundleID, environment: $0.environment, transactionID: $0.id, userID: $0.user)
+      TransactionReference(app: app.bundleID, environment: $0.environment, transactionID: $0.id, userID: $0.user)
     }
     let message = InboxMessage(
       kind: first.kind, body: Array("\(namings)".utf8), receivedAt: Self.start + first.after)
-    return Entry(
+    return LedgerEntry(
       message,
-      .accepted(Entry.Acceptance(app: app.id, findings: findings, signedAt: nil, title: "id")))
+      .accepted(LedgerEntry.AcceptedMessage(app: app.id, findings: findings, signedAt: nil, title: "id")))
   }
 
   private func rows(_ fixture: LedgerFixture) async throws -> [SeedTable.Row] {

@@ -1,10 +1,10 @@
 /// Notifications of a few made-up customers, signed below a PKI of their own, and the adapter that reads them.
 struct SignedStory {
   static let app = "com.example.ledger"
-  static let start = Milliseconds(1_700_000_000_000)
+  static let start = Timestamp(1_700_000_000_000)
 
   let pki: ApplePKI
-  let adapter: Adapter
+  let adapter: MessageDecoder
   let messages: [InboxMessage]
 
   /// `customers` with `periods` periods each; refunds, reversals and two originalTransactionIds of one customer among them.
@@ -13,7 +13,7 @@ struct SignedStory {
   init(customers: Int, periods: Int, first: Int = 0) throws {
     let pki = try ApplePKI.generate(at: Self.start)
     self.pki = pki
-    adapter = Adapter(verifier: SignedDataVerifier(roots: TrustedRoots(exactly: [try pki.trustedRoot()])))
+    adapter = MessageDecoder(verifier: SignedDataVerifier(roots: TrustedRoots(exactly: [try pki.trustedRoot()])))
     var messages: [InboxMessage] = []
     for customer in first..<first + customers {
       for group in 0..<2 {
@@ -79,7 +79,7 @@ struct SignedStory {
 
   /// What a message says, and whose it is by the word of the back end: one user for each customer, and one who is said to
   /// have had every refund.
-  func reading(_ message: InboxMessage) throws -> Reading {
+  func reading(_ message: InboxMessage) throws -> DecodedMessage {
     var reading = try adapter.notification(message.body, message: message.digest, now: message.receivedAt)
     var users = reading.findings.originalTransactionIDs.map { "user \($0.dropLast())" }
     if reading.title.hasPrefix("REFUND") { users.append("refunded") }
@@ -89,12 +89,12 @@ struct SignedStory {
     return reading
   }
 
-  func entry(_ message: InboxMessage, for app: App) throws -> Entry {
+  func entry(_ message: InboxMessage, for app: App) throws -> LedgerEntry {
     let reading = try reading(message)
-    return Entry(
+    return LedgerEntry(
       message,
       .accepted(
-        Entry.Acceptance(
+        LedgerEntry.AcceptedMessage(
           app: app.id, findings: reading.findings, signedAt: reading.signedAt, title: reading.title)))
   }
 }

@@ -1,12 +1,15 @@
 @testable import Ledger
 
 @Suite struct `An id that a back end hands in` {
-  private func seeds(_ ids: [String], areSigned: Bool = false) -> [Seed] {
-    ids.map { Seed(app: "com.example.app", environment: .production, transactionID: $0, isSigned: areSigned) }
+  private func seeds(_ ids: [String], areSigned: Bool = false) -> [TransactionReference] {
+    ids.map {
+      TransactionReference(app: "com.example.app", environment: .production, transactionID: $0, isSigned: areSigned)
+    }
   }
 
   private func hand(
-    in seeds: [Seed], _ source: Source?, isFetched: Bool = false, _ fixture: ClaimFixture, at seconds: Double
+    in seeds: [TransactionReference], _ source: Source?, isFetched: Bool = false, _ fixture: ClaimFixture,
+    at seconds: Double
   ) async throws {
     var findings =
       source.map { fixture.findings($0, of: seeds[0].transactionID, 1...1, at: seconds) }
@@ -59,8 +62,8 @@
       // Whoever waits for one is not kept waiting for the other queue.
       let scope = fixture.scope
       let waited = try await fixture.pool.transaction { session throws(DatabaseError) in
-        try WorkTable.lease(
-          WorkTable.Selection(scope, .unverified, subjects: ["100"]), limit: 1, until: fixture.time(100),
+        try HistoryJobTable.lease(
+          HistoryJobTable.Selection(scope, .unverified, subjects: ["100"]), limit: 1, until: fixture.time(100),
           owner: .random(count: 16), at: fixture.time(11), in: session
         ).customers
       }
@@ -72,16 +75,16 @@
     try await ClaimFixture.with { fixture in
       let scope = fixture.scope
       try await fixture.pool.transaction { session throws(DatabaseError) in
-        try WorkTable.queue(
-          (0..<WorkTable.mostUnproven).map { number in
-            WorkTable.ClaimedRow(
+        try HistoryJobTable.queue(
+          (0..<HistoryJobTable.mostUnproven).map { number in
+            HistoryJobTable.ClaimedRow(
               scope: scope, kind: .unverifiedID, subject: "9\(number)", dueAt: fixture.time(0),
               createdAt: fixture.time(0))
           }, in: session)
       }
       try await hand(in: seeds(["1", "2"]), .signedV2, fixture, at: 1)
       let states = try await fixture.pool.read { session throws(DatabaseError) in
-        try WorkTable.states(of: ["1", "2"], as: .unverifiedID, in: scope, session)
+        try HistoryJobTable.states(of: ["1", "2"], as: .unverifiedID, in: scope, session)
       }
       #expect(states.isEmpty)
     }
@@ -89,7 +92,7 @@
 
   @Test func `is one of so many of its message, those that are most recent`() async throws {
     try await ClaimFixture.with { fixture in
-      let most = WorkTable.mostUnverifiedOfMessage
+      let most = HistoryJobTable.mostUnverifiedOfMessage
       try await hand(in: seeds((90..<(100 + most)).map { "\($0)" }), nil, fixture, at: 1)
       #expect(try await fixture.work() == (100..<(100 + most)).map { "unverifiedID \($0) waiting" })
     }

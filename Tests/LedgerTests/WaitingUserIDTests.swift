@@ -5,7 +5,7 @@
 
   private func purchase(
     _ original: String, transaction: String, in environment: Environment, app: App
-  ) -> Entry {
+  ) -> LedgerEntry {
     let message = InboxMessage(
       kind: .evidence, body: Array("\(original) \(transaction) \(environment)".utf8), receivedAt: Self.start)
     var facts = Facts<PurchaseField>()
@@ -19,21 +19,23 @@
         source: .signedV2, rank: Rank(asOf: Self.start, tieBreak: Array(repeating: 0, count: 16)), facts: facts,
         message: message.digest.bytes)
     ]
-    return Entry(
+    return LedgerEntry(
       message,
-      .accepted(Entry.Acceptance(app: app.id, findings: findings, signedAt: nil, title: "transaction")))
+      .accepted(LedgerEntry.AcceptedMessage(app: app.id, findings: findings, signedAt: nil, title: "transaction")))
   }
 
   private func naming(
     _ id: String, _ user: String, in environment: Environment? = nil, after: Interval = .seconds(1), app: App
-  ) -> Entry {
+  ) -> LedgerEntry {
     let message = InboxMessage(
       kind: .evidence, body: Array("\(id) \(user) \(after)".utf8), receivedAt: Self.start + after)
     var findings = Findings(app: app.bundleID, environment: environment ?? .production)
-    findings.seeds = [Seed(app: app.bundleID, environment: environment, transactionID: id, userID: user)]
+    findings.seeds = [
+      TransactionReference(app: app.bundleID, environment: environment, transactionID: id, userID: user)
+    ]
     findings.attribute(toUser: user, asOf: message.receivedAt, message: message.digest.bytes)
-    return Entry(
-      message, .accepted(Entry.Acceptance(app: app.id, findings: findings, signedAt: nil, title: "id")))
+    return LedgerEntry(
+      message, .accepted(LedgerEntry.AcceptedMessage(app: app.id, findings: findings, signedAt: nil, title: "id")))
   }
 
   private func attributed(_ fixture: LedgerFixture) async throws -> [String] {
@@ -50,7 +52,7 @@
     }
   }
 
-  private func entries(_ app: App) -> [Entry] {
+  private func entries(_ app: App) -> [LedgerEntry] {
     [
       purchase("10", transaction: "11", in: .sandbox, app: app),
       purchase("20", transaction: "21", in: .sandbox, app: app),
@@ -134,7 +136,7 @@
 
   @Test func `is looked for by every commit at a cost that does not grow with how many wait`() async throws {
     let fixture = try await LedgerFixture()
-    let scope = Scope(app: fixture.app.id, environment: .sandbox)
+    let scope = AppScope(app: fixture.app.id, environment: .sandbox)
     let ids = (0..<200).map { "\($0 * 37)" }
     for size in [10_000, 100_000] {
       let app = Int64(fixture.app.id.number)
@@ -148,7 +150,7 @@
           """)
       }
       let read = try await RowsRead.during(fixture.pool) { session throws(DatabaseError) in
-        _ = try session.query(WaitingUserIDTable.waiting(ids, in: scope))
+        _ = try session.query(PendingUserIDTable.waiting(ids, in: scope))
       }
       #expect(read.total <= 3 * ids.count, "\(size): \(read)")
     }

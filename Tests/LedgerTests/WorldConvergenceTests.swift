@@ -1,6 +1,6 @@
 /// The lives of a simulated world's customers, told by both generations, end in one truth: the world's.
 @Suite struct `A world told to a ledger` {
-  private static let start = Milliseconds(1_767_600_000_000)
+  private static let start = Timestamp(1_767_600_000_000)
 
   @Test func `by both generations is the truth, whatever the order, repetition and concurrency`() async throws {
     var random = SeededRandom()
@@ -37,9 +37,9 @@
   }
 
   /// Returns the numbers of 13 digits in a body: dates in milliseconds.
-  private static func dates(in body: [UInt8]) -> [Milliseconds] {
+  private static func dates(in body: [UInt8]) -> [Timestamp] {
     body.split { !(48...57).contains($0) }.filter { $0.count == 13 }.compactMap {
-      Int64(String(decoding: $0, as: UTF8.self)).map { Milliseconds($0) }
+      Int64(String(decoding: $0, as: UTF8.self)).map { Timestamp($0) }
     }
   }
 
@@ -91,7 +91,7 @@ extension CollectionDifference<String>.Change {
 /// Reads a story's messages as the service does, and hands them to a ledger of its own.
 private struct StoryTeller {
   let fixture: LedgerFixture
-  private let adapter: Adapter
+  private let adapter: MessageDecoder
   private let app: App
 
   init(_ story: MixedStory) async throws {
@@ -100,7 +100,7 @@ private struct StoryTeller {
       try AppTable.add(bundleID: MixedStory.app, appAppleID: nil, at: SignedStory.start, in: session)
     }
     let reader = ReceiptReader(trust: ReceiptTrust(exactly: [try story.receiptPKI.trustedRoot()]))
-    adapter = Adapter(
+    adapter = MessageDecoder(
       verifier: SignedDataVerifier(roots: TrustedRoots(exactly: [try story.pki.trustedRoot()])), receipts: reader)
   }
 
@@ -123,15 +123,15 @@ private struct StoryTeller {
     try await KnownPurchases(of: MixedStory.app, in: .sandbox, fixture.pool)
   }
 
-  private func entry(_ told: MixedStory.Message) throws -> Entry {
+  private func entry(_ told: MixedStory.Message) throws -> LedgerEntry {
     let now = told.receivedAt
-    let (message, reading): (InboxMessage, Reading)
+    let (message, reading): (InboxMessage, DecodedMessage)
     switch told.door {
     case .notification:
       message = InboxMessage(
         kind: .notification, body: told.body, identity: MessageIdentity(ofNotification: told.body).bytes,
         receivedAt: now)
-      let origin = LegacyOrigin(app: MixedStory.app, environment: nil, trust: .sharedSecret, receivedAt: now)
+      let origin = V1Context(app: MixedStory.app, environment: nil, trust: .sharedSecret, receivedAt: now)
       reading = try adapter.notification(told.body, message: message.digest, origin: origin, now: now)
     case .answer:
       message = InboxMessage(kind: .verifyReceiptAnswer, body: told.body, receivedAt: now)
@@ -145,10 +145,10 @@ private struct StoryTeller {
       reading = try adapter.evidence(
         told.body, app: MixedStory.app, environment: .sandbox, message: message.digest, now: now)
     }
-    return Entry(
+    return LedgerEntry(
       message,
       .accepted(
-        Entry.Acceptance(
+        LedgerEntry.AcceptedMessage(
           app: app.id, findings: reading.findings, signedAt: reading.signedAt, title: reading.title)))
   }
 }

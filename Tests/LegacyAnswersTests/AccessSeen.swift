@@ -4,7 +4,7 @@
 /// the expiry or the end of the grace period, against now; what does not expire for ever, and how much of it.
 enum AccessSeen {
   /// By original_transaction_id and product, until when, or how much for ever; nothing that is over.
-  static func access(in answer: JSONObject, at now: Milliseconds) -> [String: String] {
+  static func access(in answer: JSONObject, at now: Timestamp) -> [String: String] {
     guard answer["status"]?.integer == 0 else { return [:] }
     let posted = (answer["receipt"]?.object?["in_app"]?.array ?? []).compactMap(\.object)
     let latest = (answer["latest_receipt_info"]?.array ?? []).compactMap(\.object)
@@ -21,7 +21,7 @@ enum AccessSeen {
   }
 
   /// Whether a client has other access by one answer than by the other, also one that reads the first row alone.
-  static func differs(_ a: JSONObject, _ b: JSONObject, at now: Milliseconds) -> Bool {
+  static func differs(_ a: JSONObject, _ b: JSONObject, at now: Timestamp) -> Bool {
     if access(in: a, at: now) != access(in: b, at: now) { return true }
     guard let one = firstEnd(in: a), let other = firstEnd(in: b) else { return false }
     return max(one, now.wholeSeconds) != max(other, now.wholeSeconds)
@@ -36,7 +36,7 @@ enum AccessSeen {
   }
 
   private static func running(
-    _ rows: [JSONObject], _ renewals: [JSONObject], at now: Milliseconds
+    _ rows: [JSONObject], _ renewals: [JSONObject], at now: Timestamp
   ) -> [String: String] {
     var (ends, amounts): ([String: Int64], [String: String]) = ([:], [:])
     for row in rows where !isTaken(row) {
@@ -79,6 +79,6 @@ enum AccessSeen {
   /// A date in whole seconds: with milliseconds beside it, or of iOS 6, whose one form they are.
   private static func seconds(_ key: String, _ row: JSONObject) -> Int64? {
     let date = text("\(key)_ms", row).flatMap { Int64($0) } ?? text(key, row).flatMap { Int64($0) }
-    return date.map { Milliseconds($0).wholeSeconds }
+    return date.map { Timestamp($0).wholeSeconds }
   }
 }

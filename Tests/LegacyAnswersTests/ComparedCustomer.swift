@@ -6,14 +6,14 @@ struct ComparedCustomer: Sendable {
   /// What Apple's answer gives access to, by `AccessSeen`.
   private let access: [String: String]
   /// What is kept of the comparison when the composer has no fault.
-  private let sound: ComparisonTable.Judgement
+  private let sound: ComparisonTable.Outcome
 
   /// Customers of a production app, one request each: every second one sends an iOS 6 receipt if there is one.
   ///
   /// The shadow compares nobody whose receipt names no purchase. Left out, too, are customers for whom even a sound answer
   /// gives other access than Apple's, as after a consumable that was bought since the receipt: they stop an advance by
   /// themselves, whatever the fault.
-  static func all(of count: Int, _ composer: AnswerComposer) throws -> [ComparedCustomer] {
+  static func all(of count: Int, _ composer: ResponseComposer) throws -> [ComparedCustomer] {
     let seed: UInt64 = 11
     var world = SimulatedCases.world(customers: count, in: .production, seed: seed)
     world.advance(by: .days(365))
@@ -34,7 +34,7 @@ struct ComparedCustomer: Sendable {
   }
 
   /// Nil for a customer who is left out.
-  private init?(_ sample: SimulatedCase, _ composer: AnswerComposer) throws {
+  private init?(_ sample: SimulatedCase, _ composer: ResponseComposer) throws {
     let ids = sample.request.receipt.originalTransactionIDs
     guard !ids.isEmpty, let composed = try ComposedSample(sample, composer) else { return nil }
     access = AccessSeen.access(in: sample.answer, at: sample.request.date)
@@ -48,10 +48,10 @@ struct ComparedCustomer: Sendable {
   struct Unreadable: Error {}
 
   /// The comparison of Apple's answer with that of a composer that may have a fault.
-  func compared(by composer: AnswerComposer, in scope: Scope) throws -> FaultyComparison {
+  func compared(by composer: ResponseComposer, in scope: AppScope) throws -> FaultyComparison {
     guard let composed = try ComposedSample(sample, composer) else { throw Unreadable() }
     let judgement = composed.compared.judgement
-    let voice = ComparisonTable.Voice(
+    let voice = ComparisonTable.SampleKey(
       scope: scope, window: sample.request.date, customer: name.bytes,
       receipt: Digest.sha256(Array(sample.request.receiptData.utf8)).bytes)
     return FaultyComparison(
@@ -63,8 +63,8 @@ struct ComparedCustomer: Sendable {
 
 /// A comparison of a faulty answer with Apple's, as the shadow keeps it.
 struct FaultyComparison: Sendable {
-  let voice: ComparisonTable.Voice
-  let judgement: ComparisonTable.Judgement
+  let voice: ComparisonTable.SampleKey
+  let judgement: ComparisonTable.Outcome
   /// Whether the customer would have other access, by `AccessSeen` and not by the product's own judgement.
   let changesAccess: Bool
   /// Whether it differs from the comparison of a sound answer.

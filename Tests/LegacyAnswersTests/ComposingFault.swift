@@ -72,11 +72,11 @@ struct ComposingFault: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// The rules with a fault; without one, the sound rules.
-  static func rules(_ fault: Self?) throws -> ComposingRules {
+  static func rules(_ fault: Self?) throws -> ComposerRules {
     let (fields, rules) = (MappingTable.answerFields, MappingTable.answerRules)
-    return try ComposingRules(
-      fields: try AnswerFieldTable(fault?.edited(fields) ?? fields.bytes),
-      rules: try AnswerRuleTable(fault?.edited(rules) ?? rules.bytes), choosing: ["Y-016"])
+    return try ComposerRules(
+      fields: try ResponseFieldTable(fault?.edited(fields) ?? fields.bytes),
+      rules: try ResponseRuleTable(fault?.edited(rules) ?? rules.bytes), choosing: ["Y-016"])
   }
 
   /// The table with the cell changed.

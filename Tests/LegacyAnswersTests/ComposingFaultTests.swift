@@ -26,14 +26,14 @@
   /// A sample with the comparison of the sound composer's response, and the access that it gives.
   private struct Known: Sendable {
     let sample: SimulatedCase
-    let compared: ComparedAnswers
+    let compared: ComparisonResult
     let access: [String: String]
   }
 
   /// The effects of a fault.
   private struct Outcome {
     /// Differences that the sound rules do not make.
-    var added: [ComparedAnswers.Difference] = []
+    var added: [ComparisonResult.Difference] = []
     /// Whether Apple's or the simulator's response differs.
     var isFound = false
     /// Responses that change access.
@@ -44,7 +44,7 @@
     var named: Int { added.count { $0.cause == .ourDefect } }
   }
 
-  private static func isApple(_ composer: AnswerComposer) throws -> Bool {
+  private static func isApple(_ composer: ResponseComposer) throws -> Bool {
     try RealPairs.all.allSatisfy { try RealPairs.report($0, composer)?.different.isEmpty ?? true }
   }
 
@@ -56,7 +56,7 @@
 
   /// The samples with sound rules: the only differences are those that V2 does not contain.
   private func known() throws -> [Known] {
-    let composer = AnswerComposer(try ComposingFault.rules(nil))
+    let composer = ResponseComposer(try ComposingFault.rules(nil))
     #expect(try Self.isApple(composer))
     let known = try Self.samples.compactMap { sample -> Known? in
       guard let composed = try ComposedSample(sample, composer) else { return nil }
@@ -76,7 +76,7 @@
 
   /// Samples up to the one that shows a dozen differences; in `scripts/soak faults` all samples.
   private static func outcome(of fault: ComposingFault, _ known: [Known]) throws -> Outcome {
-    let composer = AnswerComposer(try ComposingFault.rules(fault))
+    let composer = ResponseComposer(try ComposingFault.rules(fault))
     var outcome = Outcome()
     outcome.isFound = try !isApple(composer)
     for known in known where customers != nil || outcome.added.count < 12 {

@@ -15,7 +15,7 @@
     async throws
   {
     #expect(Set(ComposingFault.seeded).count == 40)
-    let sound = AnswerComposer(try ComposingFault.rules(nil))
+    let sound = ResponseComposer(try ComposingFault.rules(nil))
     let customers = try ComparedCustomer.all(of: TestSize.advanceCustomers, sound)
     let isLong = TestSize.advanceCustomers >= 1_000
     let app = try await ProvenApp()
@@ -24,7 +24,7 @@
     try await Self.expectDecision(on: without, "no fault", app)
     var (refused, taken) = (0, 0)
     for fault in ComposingFault.seeded.prefix(TestSize.advanceFaults) {
-      let outcome = try await Self.outcome(of: AnswerComposer(try ComposingFault.rules(fault)), customers, app)
+      let outcome = try await Self.outcome(of: ResponseComposer(try ComposingFault.rules(fault)), customers, app)
       // Some happen to few customers: of a thousand, everything happens to somebody.
       if isLong { #expect(outcome.found > 0, "\(fault) is not found") }
       try await Self.expectDecision(on: outcome, "\(fault)", app)
@@ -41,7 +41,7 @@
 
   /// Compares everybody's answers, and writes the comparisons into the ledger in place of those before.
   private static func outcome(
-    of composer: AnswerComposer, _ customers: [ComparedCustomer], _ app: ProvenApp
+    of composer: ResponseComposer, _ customers: [ComparedCustomer], _ app: ProvenApp
   ) async throws -> Outcome {
     try await app.forget()
     let (scope, most) = (app.scope, 250)
@@ -67,8 +67,8 @@
   /// The step is refused if somebody's access changes, and only then.
   private static func expectDecision(on outcome: Outcome, _ name: String, _ app: ProvenApp) async throws {
     // As strict as so many customers can prove: one of them whose access changes is one too many.
-    var demand = Evidence.Demand()
-    demand.mostImpact = RateBound.upper(cases: 0, of: outcome.compared)
+    var demand = RolloutEvidence.Requirements()
+    demand.mostImpact = ConfidenceBound.upper(cases: 0, of: outcome.compared)
     let plan = try await app.plan(asking: demand)
     #expect(plan.step?.stage == .ramp)
     let affected = outcome.affected.count
@@ -79,7 +79,8 @@
     #expect(shown.allSatisfy { $0.judgement.counts && !$0.judgement.differences.isEmpty }, "\(name)")
     // By the build's own demand, a few of many are no reason.
     let standard = try await app.plan()
-    let mayGo = RateBound.upper(cases: affected, of: outcome.compared) <= Evidence.Demand().mostImpact
+    let mayGo =
+      ConfidenceBound.upper(cases: affected, of: outcome.compared) <= RolloutEvidence.Requirements().mostImpact
     #expect(standard.isProven == mayGo, "\(name): \(standard.missing)")
     guard affected > 0 else {
       #expect(plan.missing == [], "\(name)")

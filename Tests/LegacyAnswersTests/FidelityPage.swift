@@ -38,13 +38,13 @@ struct FidelityPage {
       ])
     }
     page += "\nTest: `A composed answer beside Apple's` (RealPairTests).\n"
-    for place in AnswerFieldTable.Place.allCases { page += section(place) }
+    for place in ResponseFieldTable.Container.allCases { page += section(place) }
     return page + rules + situations + statuses
   }
 
   // MARK: Fields
 
-  private func section(_ place: AnswerFieldTable.Place) -> String {
+  private func section(_ place: ResponseFieldTable.Container) -> String {
     var text = "\n## \(Self.title(place))\n\n"
     text += Self.row(["row", "field", "is", "standing", "evidence", "real", "simulated", "seen in"])
     text += Self.row(Array(repeating: "---", count: 8))
@@ -67,7 +67,7 @@ struct FidelityPage {
     return text
   }
 
-  private static func title(_ place: AnswerFieldTable.Place) -> String {
+  private static func title(_ place: ResponseFieldTable.Container) -> String {
     switch place {
     case .answer: "The answer"
     case .flatAnswer: "The answer to an iOS 6 receipt"
@@ -80,7 +80,7 @@ struct FidelityPage {
   }
 
   /// Where the comparison has a row's fields; a date has three.
-  private static func paths(_ row: AnswerFieldTable.Row) -> [String] {
+  private static func paths(_ row: ResponseFieldTable.Row) -> [String] {
     let prefixes =
       switch row.place {
       case .answer: ["", "iOS 6 "]
@@ -100,7 +100,7 @@ struct FidelityPage {
     return prefixes.flatMap { prefix in suffixes.map { prefix + row.key + $0 } }
   }
 
-  private static func kind(_ row: AnswerFieldTable.Row) -> String {
+  private static func kind(_ row: ResponseFieldTable.Row) -> String {
     if row.form == .latestReceipt { return "echoed" }
     let derives = row.order.contains(.signed) || row.order.contains(.answered)
     if derives, row.form == .transactionId || row.form == .originalDate {

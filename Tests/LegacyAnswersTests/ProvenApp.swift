@@ -2,7 +2,7 @@
 struct ProvenApp {
   static let bundleID = "com.example.notes"
 
-  let scope: Scope
+  let scope: AppScope
   private let connection: Connection
 
   init() async throws {
@@ -12,7 +12,7 @@ struct ProvenApp {
       _ = try Migrator().migrate(at: now, in: session)
       return try AppTable.add(bundleID: Self.bundleID, appAppleID: nil, at: now, in: session)
     }
-    let scope = Scope(app: app.id, environment: .production)
+    let scope = AppScope(app: app.id, environment: .production)
     self.scope = scope
     for kind in [CredentialTable.Kind.apiKey, .sharedSecret] {
       try await execute(
@@ -22,8 +22,8 @@ struct ProvenApp {
         """)
     }
     // Today as well, which counts if midnight comes before the test ends.
-    let today = Milliseconds(now.sinceEpoch / 86_400_000 * 86_400_000)
-    var days: [Milliseconds: Completeness] = [:]
+    let today = Timestamp(now.sinceEpoch / 86_400_000 * 86_400_000)
+    var days: [Timestamp: Completeness] = [:]
     for day in Int64(0)...2 { days[today - .days(day)] = Completeness(expected: 10, arrived: 10) }
     try await connection.transaction { [days] session throws(DatabaseError) in
       // A row counts that was written once its day was over.
@@ -49,7 +49,7 @@ struct ProvenApp {
   /// Adds comparisons as the shadow does, and returns the id of each; nil for a voice that was heard.
   func add(_ comparisons: [FaultyComparison]) async throws -> [Int64?] {
     let now = WallClock.system.now()
-    let later = now + Shadow.Settings().settlesAfter
+    let later = now + ShadowComparer.Settings().settlesAfter
     return try await connection.transaction { session throws(DatabaseError) in
       var ids: [Int64?] = []
       for comparison in comparisons {
@@ -70,7 +70,7 @@ struct ProvenApp {
   }
 
   /// What `rollout advance` would do.
-  func plan(asking demand: Evidence.Demand = .init()) async throws -> AdvanceRollout.Plan {
+  func plan(asking demand: RolloutEvidence.Requirements = .init()) async throws -> AdvanceRollout.Plan {
     try await AdvanceRollout(Self.bundleID, in: scope.environment, asking: demand).plan(
       at: WallClock.system.now(), on: connection)
   }
@@ -78,7 +78,7 @@ struct ProvenApp {
   /// Takes the step, and sets the app back; `EvidenceMissing` when it is not proven.
   func take(_ plan: AdvanceRollout.Plan) async throws -> [SetStage.Change] {
     let changes = try await AdvanceRollout(Self.bundleID, in: scope.environment).apply(
-      plan, forced: false, by: Author("kim"), at: WallClock.system.now(), on: connection)
+      plan, forced: false, by: AuditContext("kim"), at: WallClock.system.now(), on: connection)
     try await setBack()
     return changes
   }

@@ -1,8 +1,8 @@
 @Suite(
   "A composed answer beside Apple's", .enabled(if: Samples.directory != nil, "no ../shared/samples beside the project"))
 struct RealPairTests {
-  static let composer: AnswerComposer = {
-    do { return AnswerComposer(try ComposingRules(choosing: [])) } catch { preconditionFailure("\(error)") }
+  static let composer: ResponseComposer = {
+    do { return ResponseComposer(try ComposerRules(choosing: [])) } catch { preconditionFailure("\(error)") }
   }()
 
   @Test(arguments: RealPairs.all)

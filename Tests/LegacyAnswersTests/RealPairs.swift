@@ -26,7 +26,7 @@ enum RealPairs {
     Samples.bytes("verify_receipt/\(pair.answer).json").flatMap { try? JSONReader.read($0).object }
   }
 
-  static func report(_ pair: Pair, _ composer: AnswerComposer) throws -> FidelityReport? {
+  static func report(_ pair: Pair, _ composer: ResponseComposer) throws -> FidelityReport? {
     guard let (receipt, data) = receipt(pair), let answer = answer(pair) else { return nil }
     return try Fidelity(composer).report(receipt: receipt, receiptData: data, answer: answer)
   }

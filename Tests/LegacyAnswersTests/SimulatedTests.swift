@@ -1,7 +1,7 @@
 @Suite("A composed answer beside the simulator's", .computesForLong) struct SimulatedTests {
   /// An empty `latest_receipt_info` is what the simulator answers to a receipt without purchases.
-  static func composer(_ ids: String...) throws -> AnswerComposer {
-    AnswerComposer(try ComposingRules(choosing: ["Y-016"] + ids))
+  static func composer(_ ids: String...) throws -> ResponseComposer {
+    ResponseComposer(try ComposerRules(choosing: ["Y-016"] + ids))
   }
 
   /// Fields of the answers that are the same for every customer of this world, and why.
@@ -46,7 +46,7 @@
   @Test func `has refunded and upgraded periods by the date of their purchase where an app chose that`() throws {
     let composers = (try Self.composer(), try Self.composer("Y-049"))
     var moved = 0
-    func rows(_ composer: AnswerComposer, _ sample: SimulatedCase) throws -> [JSONObject] {
+    func rows(_ composer: ResponseComposer, _ sample: SimulatedCase) throws -> [JSONObject] {
       let answer = try JSONReader.read(composer.answer(sample.request, sample.facts), limits: .stored).object
       return (answer?["latest_receipt_info"]?.array ?? []).compactMap(\.object)
     }

@@ -21,44 +21,45 @@
 
   @Test func `know every V1 notification that Apple documented, and no other`() {
     #expect(
-      Set(vocabulary.legacyEvents.rows.map(\.typeV1)) == words(NotificationBody.schema, "notification_type"))
+      Set(vocabulary.legacyEvents.rows.map(\.typeV1)) == words(V1NotificationBody.schema, "notification_type"))
     #expect(
       Set(vocabulary.eventsToLegacy.rows.flatMap(\.typesV1)).subtracting(["RENEWAL"])
-        == words(NotificationBody.schema, "notification_type").subtracting(["RENEWAL"]))
+        == words(V1NotificationBody.schema, "notification_type").subtracting(["RENEWAL"]))
   }
 
   @Test func `use every condition and moment that they may`() {
-    #expect(Set(vocabulary.legacyEvents.rows.map(\.condition)) == Set(LegacyEventTable.Condition.allCases))
+    #expect(Set(vocabulary.legacyEvents.rows.map(\.condition)) == Set(V1EventTable.Condition.allCases))
     #expect(
-      Set(vocabulary.legacyEvents.rows.compactMap(\.event?.moment)) == Set(LegacyEventTable.Moment.allCases))
-    #expect(Set(vocabulary.eventsToLegacy.rows.map(\.condition)) == Set(EventToLegacyTable.Condition.allCases))
+      Set(vocabulary.legacyEvents.rows.compactMap(\.event?.moment)) == Set(V1EventTable.Moment.allCases))
+    #expect(Set(vocabulary.eventsToLegacy.rows.map(\.condition)) == Set(EventToV1Table.Condition.allCases))
     #expect(
       Set(vocabulary.eventsToLegacy.rows.compactMap(\.autoRenewStatus))
-        == Set(EventToLegacyTable.AutoRenewStatus.allCases))
-    #expect(Set(vocabulary.legacyStatuses.subscriptions.map(\.condition)) == Set(LegacyStatusTable.Condition.allCases))
-    #expect(Set(vocabulary.legacyStatuses.answers.map(\.retry)) == Set(LegacyStatusTable.Retry.allCases))
+        == Set(EventToV1Table.AutoRenewStatus.allCases))
+    #expect(
+      Set(vocabulary.legacyStatuses.subscriptions.map(\.condition)) == Set(VerifyReceiptStatusTable.Condition.allCases))
+    #expect(Set(vocabulary.legacyStatuses.answers.map(\.retry)) == Set(VerifyReceiptStatusTable.Retry.allCases))
     #expect(
       Set(vocabulary.withoutCounterpart.rows.map(\.subject)) == Set(WithoutCounterpartTable.Subject.allCases))
     let forms =
       Set(vocabulary.legacyPurchases.rows.map(\.form.rawValue))
       .union(vocabulary.legacyRenewals.rows.map(\.form.rawValue))
-    #expect(forms == Set(LegacyFieldTable<PurchaseField>.Form.allCases.map(\.rawValue)))
+    #expect(forms == Set(V1FieldTable<PurchaseField>.Form.allCases.map(\.rawValue)))
   }
 
   @Test func `have every key of V1 in a row or without counterpart`() {
     let lost = vocabulary.withoutCounterpart
     let purchases = Set(vocabulary.legacyPurchases.rows.map(\.key))
-    #expect(names(TransactionRow.schema) == purchases.union(lost.names(.v1, .row)))
+    #expect(names(V1TransactionRow.schema) == purchases.union(lost.names(.v1, .row)))
     #expect(purchases.isDisjoint(with: lost.names(.v1, .row)))
     let renewals = Set(vocabulary.legacyRenewals.rows.map(\.key))
-    #expect(names(PendingRenewal.schema) == renewals)
+    #expect(names(PendingRenewalInfo.schema) == renewals)
     let top = Set(vocabulary.legacyRenewals.rows.compactMap(\.top))
     #expect(
-      names(NotificationBody.schema)
+      names(V1NotificationBody.schema)
         == lost.names(.v1, .notification).union(top.subtracting(["is_in_billing_retry_period"])))
     #expect(
-      names(VerifyReceiptAnswer.schema).union(names(VerifyReceiptAnswer.flatSchema)) == lost.names(.v1, .answer))
-    #expect(names(AnsweredReceipt.schema) == lost.names(.v1, .receipt))
+      names(VerifyReceiptResponse.schema).union(names(VerifyReceiptResponse.flatSchema)) == lost.names(.v1, .answer))
+    #expect(names(DecodedReceipt.schema) == lost.names(.v1, .receipt))
     #expect(names(UnifiedReceipt.schema) == lost.names(.v1, .unified))
     #expect(names(VerifyReceiptRequest.schema) == lost.names(.v1, .request))
   }
@@ -129,7 +130,7 @@
   }
 
   @Test func `know a way back, or none, for every V2 notification, and one condition always holds`() {
-    let pairs: Set<Set<EventToLegacyTable.Condition>> = [
+    let pairs: Set<Set<EventToV1Table.Condition>> = [
       [.always], [.purchased, .familyShared], [.subscription, .otherProduct], [.consumable, .notConsumable],
     ]
     for event in vocabulary.events.rows {
@@ -155,8 +156,8 @@
     }
     #expect(vocabulary.legacyStatuses.answers.filter(\.holdsData).map(\.codes) == [0...0, 21006...21006])
     for (condition, status) in [
-      (LegacyStatusTable.Condition.runs, 1), (.ended, 2), (.retries, 3), (.inGracePeriod, 4), (.cancelled, 5),
-    ] as [(LegacyStatusTable.Condition, Int64)] {
+      (VerifyReceiptStatusTable.Condition.runs, 1), (.ended, 2), (.retries, 3), (.inGracePeriod, 4), (.cancelled, 5),
+    ] as [(VerifyReceiptStatusTable.Condition, Int64)] {
       #expect(vocabulary.legacyStatuses[condition]?.status == status)
     }
   }
@@ -173,7 +174,7 @@
     ] as [([String], Table.Malformed)])
   func `of fields are refused with the reason`(rows: [String], reason: Table.Malformed) {
     #expect(throws: reason) {
-      try LegacyFieldTable<PurchaseField>(bytes("id key field form", rows), hasTop: false)
+      try V1FieldTable<PurchaseField>(bytes("id key field form", rows), hasTop: false)
     }
   }
 
@@ -186,7 +187,7 @@
     ] as [([String], Table.Malformed)])
   func `of events are refused with the reason`(rows: [String], reason: Table.Malformed) {
     #expect(throws: reason) {
-      try LegacyEventTable(bytes("id notificationTypeV1 condition notificationType subtype date", rows))
+      try V1EventTable(bytes("id notificationTypeV1 condition notificationType subtype date", rows))
     }
   }
 
@@ -198,7 +199,7 @@
     ] as [([String], Table.Malformed)])
   func `of the way back are refused with the reason`(rows: [String], reason: Table.Malformed) {
     #expect(throws: reason) {
-      try EventToLegacyTable(
+      try EventToV1Table(
         bytes("id notificationType subtype condition notificationTypesV1 autoRenewStatus", rows))
     }
   }
@@ -216,7 +217,7 @@
     ] as [([String], Table.Malformed)])
   func `of statuses are refused with the reason`(rows: [String], reason: Table.Malformed) {
     #expect(throws: reason) {
-      try LegacyStatusTable(bytes("id kind code data retryable condition meaning action", rows))
+      try VerifyReceiptStatusTable(bytes("id kind code data retryable condition meaning action", rows))
     }
   }
 

@@ -103,7 +103,7 @@
     var set = SetAppPolicies(of: Operated.bundleID)
     (set.accessHold, set.unprovenForwarding) = (.off, .deny)
     set.consumption = SetAppPolicies.Consumption(.ask(url: "https://example.com/s3cret"), token: [0x61])
-    set.answerReadings = try AnswerReadings(["Y-011", "Y-009", "Y-009"])
+    set.answerReadings = try RuleChoices(["Y-011", "Y-009", "Y-009"])
     set.answerClients = .token
     let policies = set
     _ = try await here.expect(
@@ -142,7 +142,7 @@
     (["Y-999"], "no rule of answers"), (["Y-008", "Y-009"], "same rule"), (["Y-002"], "proven"),
   ])
   func `chooses among open readings alone`(ids: [String], why: String) {
-    let refused = #expect(throws: AnswerReadingRefused.self) { try AnswerReadings(ids) }
+    let refused = #expect(throws: AnswerReadingRefused.self) { try RuleChoices(ids) }
     #expect(refused?.description.contains(why) == true && refused?.exitStatus == .usage)
   }
 
@@ -187,7 +187,7 @@
   @Test func `is noted without a reason where none was given`() async throws {
     let here = try await Operated()
     _ = try await IssueToken(for: Operated.bundleID, label: "backend")
-      .apply(here.app, by: Author("kim"), at: now, on: here.connection)
+      .apply(here.app, by: AuditContext("kim"), at: now, on: here.connection)
     #expect(try await here.audit() == ["app.token com.example.app backend"])
   }
 }

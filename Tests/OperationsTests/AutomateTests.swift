@@ -4,8 +4,8 @@
   private let kim = Operated.kim
 
   /// By what a small app can prove within a test.
-  private static var demand: Evidence.Demand {
-    var demand = Evidence.Demand()
+  private static var demand: RolloutEvidence.Requirements {
+    var demand = RolloutEvidence.Requirements()
     (demand.mostImpact, demand.completeDays) = (0.9, 0)
     return demand
   }
@@ -32,7 +32,7 @@
     return here
   }
 
-  private func compare(_ customers: ClosedRange<UInt8>, counts: Bool = false, _ here: Operated, at date: Milliseconds)
+  private func compare(_ customers: ClosedRange<UInt8>, counts: Bool = false, _ here: Operated, at date: Timestamp)
     async throws
   {
     try await here.connection.transaction { session throws(DatabaseError) in
@@ -41,20 +41,20 @@
         _ = try ComparisonTable.add(
           .init(cause: counts ? "unknown" : "equal", counts: counts, differences: [], impact: nil),
           of: .init(
-            scope: Scope(app: here.app.id, environment: .sandbox), window: date, customer: name, receipt: name),
+            scope: AppScope(app: here.app.id, environment: .sandbox), window: date, customer: name, receipt: name),
           epoch: 1, at: date, settlingAt: nil, in: session)
       }
     }
   }
 
   /// Takes what is proven; the stages, and why it went no further.
-  private func run(_ auto: AutomateRollout, _ here: Operated, at date: Milliseconds) async throws -> [String] {
+  private func run(_ auto: AutomateRollout, _ here: Operated, at date: Timestamp) async throws -> [String] {
     var turns: [String] = []
     while turns.count < 20 {
       switch try await auto.plan(at: date, on: here.connection) {
       case .advance(let plan):
         _ = try await auto.apply(plan, by: kim, at: date, on: here.connection)
-        turns.append(plan.step.map { Move.name($0.stage, $0.share) } ?? "")
+        turns.append(plan.step.map { StageTransition.name($0.stage, $0.share) } ?? "")
       case .wait(let plan): return turns + plan.missing.map(\.name)
       case .reached: return turns + ["reached"]
       }
@@ -71,9 +71,9 @@
     #expect(try await run(auto, here, at: now + .minutes(1)) == ["ramp 1 %", "guard"])
     try await compare(4...6, here, at: now + .minutes(2))
     #expect(try await run(auto, here, at: now + .minutes(3)) == ["ramp 5 %", "guard"])
-    let bounded = self.auto(until: RolloutStep(.ramp, RampShare(hundredths: 500)))
+    let bounded = self.auto(until: RolloutStep(.ramp, RampPercentage(hundredths: 500)))
     #expect(try await run(bounded, here, at: now + .minutes(3)) == ["reached"])
-    let between = self.auto(until: RolloutStep(.ramp, RampShare(hundredths: 1_000)))
+    let between = self.auto(until: RolloutStep(.ramp, RampPercentage(hundredths: 1_000)))
     try await compare(4...6, here, at: now + .minutes(4))
     #expect(try await run(between, here, at: now + .minutes(5)) == ["ramp 10 %", "reached"])
     for (number, stage) in ["ramp 25 %", "ramp 50 %", "ramp 100 %"].enumerated() {
@@ -100,7 +100,7 @@
       _ = try await run(auto, here, at: now + .minutes(3))
     }
     #expect(breached?.next.contains("--impact") == true, "\(breached?.next ?? "")")
-    try await StopAnswering(of: Operated.bundleID).apply(by: kim, at: now + .minutes(4), on: here.connection)
+    try await RollBackToShadow(of: Operated.bundleID).apply(by: kim, at: now + .minutes(4), on: here.connection)
     try await here.execute("DELETE FROM comparisons WHERE counts = 1")
     let taken = await #expect(throws: AutomationStopped.self) { _ = try await run(auto, here, at: now + .minutes(5)) }
     #expect(taken?.description.contains("rollout.kill by kim") == true, "\(taken?.description ?? "")")
@@ -138,7 +138,7 @@
         precedence) VALUES (\(here.app.id.number), 2, '1', '1', 50, 'a', 1, '{}', '', '')
       """)
     try await compare(1...3, here, at: now - .hours(1))
-    var demand = Evidence.Demand()
+    var demand = RolloutEvidence.Requirements()
     (demand.mostImpact, demand.completeDays) = (0.1, 0)
     let plans = try await RolloutPlan.all(asking: demand, by: .fixed(at: now), on: here.connection)
     #expect(plans.map(\.ids) == [0, 0, 0, 1])

@@ -29,9 +29,9 @@
   @Test func `keeps an answer with its entry, whatever becomes of telling Apple`() async throws {
     let here = try await asked()
     let (http, pool) = (HTTPClient(), Pool(here.configuration))
-    let timing = CallTiming(clock: .fixed(at: now)) { _ in }
+    let timing = CallTimeSource(clock: .fixed(at: now)) { _ in }
     let client = AppStoreClient(
-      http: http, gate: BudgetGate(store: SharedBudgets().member("test"), timing: timing), timing: timing)
+      http: http, gate: RateLimiter(store: InMemoryRateLimitStore().member("test"), timing: timing), timing: timing)
     let report = ConsumptionReport(client: client, pool: pool, keys: .ofTests)
     let answer = AnswerConsumption(["customerConsented": true], to: "77")
     let outcome = try await here.expect("consumption.answer consumption 77: by hand: ticket 4") {

@@ -1,7 +1,7 @@
 @Suite struct `An operation on the database` {
   private let now = Operated.now
   private let kim = Operated.kim
-  private let adapter = Adapter(verifier: SignedDataVerifier(roots: .apple))
+  private let adapter = MessageDecoder(verifier: SignedDataVerifier(roots: .apple))
 
   @Test func `rebuilds it, after a rehearsal that changes nothing`() async throws {
     let here = try await Operated()

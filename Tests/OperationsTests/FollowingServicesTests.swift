@@ -14,14 +14,14 @@
   private func killed(_ here: Operated) async throws -> Int64 {
     let live = SetStage(.live, of: Operated.bundleID, in: .sandbox, forced: true)
     try await live.apply(live.plan(at: now, on: here.connection), by: kim, at: now, on: here.connection)
-    try await StopAnswering(of: nil).apply(by: kim, at: now, on: here.connection)
-    return try await here.connection.read { session throws(DatabaseError) in try FlagTable.mark(in: session) }
+    try await RollBackToShadow(of: nil).apply(by: kim, at: now, on: here.connection)
+    return try await here.connection.read { session throws(DatabaseError) in try StageTable.mark(in: session) }
   }
 
   @Test func `are not waited for where none runs`() async throws {
     let here = try await Operated()
     _ = try await killed(here)
-    let services = try await FollowingServices.awaited(within: .minutes(2), on: here.connection)
+    let services = try await StagePropagation.awaited(within: .minutes(2), on: here.connection)
     #expect(services.count == 0 && services.waited < .minutes(1))
   }
 
@@ -30,10 +30,10 @@
     let mark = try await killed(here)
     try await note(1, mark: mark, here)
     try await note(2, mark: mark - 1, here)
-    let services = try await FollowingServices.awaited(within: .milliseconds(300), on: here.connection)
+    let services = try await StagePropagation.awaited(within: .milliseconds(300), on: here.connection)
     #expect(services.behind.map(\.service.name) == ["web-2:77"])
     #expect(services.following.count == 1 && services.waited >= .milliseconds(300))
-    let seen = try await FollowingServices.now(on: here.connection)
+    let seen = try await StagePropagation.now(on: here.connection)
     #expect(seen.following.count == 1 && seen.behind.count == 1)
   }
 
@@ -46,7 +46,7 @@
       try await note(process, mark: mark - 1, here)
       try await silence(of: process, milliseconds, here)
     }
-    let services = try await FollowingServices.awaited(within: .minutes(2), on: here.connection)
+    let services = try await StagePropagation.awaited(within: .minutes(2), on: here.connection)
     #expect(services.following.count == 1 && services.behind.isEmpty && services.waited < .minutes(1))
     #expect(services.silent.map(\.service.name) == ["web-2:77", "web-3:77"], "\(services)")
     #expect(services.silent.map { $0.age.milliseconds / 60_000 } == [0, 2], "\(services)")
@@ -64,7 +64,7 @@
     let mark = try await killed(here)
     try await note(1, mark: mark - 1, here)
     let other = try await Connection.open(here.configuration)
-    async let awaited = FollowingServices.awaited(within: .minutes(2), on: other)
+    async let awaited = StagePropagation.awaited(within: .minutes(2), on: other)
     try await note(1, mark: mark, here)
     let services = try await awaited
     #expect(services.following.count == 1 && services.behind.isEmpty && services.waited < .minutes(1))

@@ -10,11 +10,11 @@
         [.init(source: "{}", size: nil)], app: app, environment: nil, settings: settings, by: "kim", at: now,
         in: session)
     }
-    func holdUp(_ flag: String?, hour: Int64) async throws -> MigrationHoldUp? {
+    func holdUp(_ flag: String?, hour: Int64) async throws -> MigrationBlocker? {
       let record = try await MigrationRecord.find(id, at: now, here.connection)
-      return record.holdUp(byFile: flag, at: Milliseconds(0) + .hours(hour))
+      return record.holdUp(byFile: flag, at: Timestamp(0) + .hours(hour))
     }
-    func change(_ change: ChangeMigration.Change, _ author: Author) async throws {
+    func change(_ change: ChangeMigration.Change, _ author: AuditContext) async throws {
       let changing = ChangeMigration(change, of: id)
       _ = try await changing.apply(changing.plan(on: here.connection), by: author, at: now, on: here.connection)
     }
@@ -33,7 +33,7 @@
     #expect(paused?.cause == .paused && paused?.text == Operated.kim.reason)
     try await change(.resume, Operated.kim)
     #expect(try await holdUp(nil, hour: 23) == nil)
-    try await change(.pause, Author("kim"))
+    try await change(.pause, AuditContext("kim"))
     #expect(try await holdUp(nil, hour: 23) != nil)
     try await change(.cancel, Operated.kim)
     #expect(try await holdUp("/data/migrate.pause", hour: 12) == nil)

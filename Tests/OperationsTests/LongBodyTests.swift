@@ -2,7 +2,7 @@
 @Suite struct `Long bodies` {
   private static let now = Operated.now
   private static let count = 14
-  private let adapter = Adapter(verifier: SignedDataVerifier(roots: .apple))
+  private let adapter = MessageDecoder(verifier: SignedDataVerifier(roots: .apple))
 
   private static func message(_ number: Int) -> InboxMessage {
     // Such as cannot be made shorter.
@@ -20,9 +20,9 @@
   @Test func `are listed, shown and replayed from quarantine, as many at a time as have room`() async throws {
     let here = try await Operated()
     let pool = Pool(here.configuration)
-    let refusal = Entry.Refusal(source: .legacy, code: "long", detail: "", claimedApp: Operated.bundleID)
+    let refusal = LedgerEntry.QuarantineReason(source: .legacy, code: "long", detail: "", claimedApp: Operated.bundleID)
     for number in 0..<Self.count {
-      _ = try await Ledger(pool: pool).append([Entry(Self.message(number), .quarantined(refusal))])
+      _ = try await LedgerStore(pool: pool).append([LedgerEntry(Self.message(number), .quarantined(refusal))])
     }
     let connection = try await Connection.open(Self.tight(here))
     let (listed, page) = try await connection.read { session throws(DatabaseError) in
@@ -34,7 +34,8 @@
     #expect(listed.count == Self.count && listed.allSatisfy { $0.size > 2 << 20 })
     #expect(page.count == 7 && page.map(\.message.digest) == listed.prefix(7).map(\.digest))
     var told: [Digest] = []
-    let replay = ReplayQuarantine(.all, readBy: Intake(adapter: adapter), .ofTests, into: Ledger(pool: pool))
+    let replay = ReplayQuarantine(
+      .all, readBy: IngestDecider(adapter: adapter), .ofTests, into: LedgerStore(pool: pool))
     let summary = try await replay.apply(by: Operated.kim, clock: .fixed(at: Self.now), on: connection) { digest, _ in
       told.append(digest)
     }
@@ -50,8 +51,8 @@
     for number in 0..<Self.count {
       let message = Self.message(number)
       let findings = Findings(app: Operated.bundleID, environment: .sandbox)
-      let accepted = Entry.Acceptance(app: here.app.id, findings: findings, signedAt: nil, title: "V1 X")
-      #expect(try await Ledger(pool: pool).append([Entry(message, .accepted(accepted))]) == [.stored])
+      let accepted = LedgerEntry.AcceptedMessage(app: here.app.id, findings: findings, signedAt: nil, title: "V1 X")
+      #expect(try await LedgerStore(pool: pool).append([LedgerEntry(message, .accepted(accepted))]) == [.stored])
     }
     await pool.close()
     let connection = try await Connection.open(Self.tight(here))

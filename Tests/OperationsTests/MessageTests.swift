@@ -6,7 +6,7 @@
   /// One dead and two waiting.
   private func withOutbox() async throws -> Operated {
     let here = try await Operated()
-    let scope = Scope(app: here.app.id, environment: .sandbox)
+    let scope = AppScope(app: here.app.id, environment: .sandbox)
     try await here.connection.transaction { [now] session throws(DatabaseError) in
       try DestinationTable.setLegacy("https://old.example.com/", of: scope, at: now, in: session)
     }
@@ -67,20 +67,21 @@
   private func withQuarantine(_ count: Int) async throws -> Operated {
     let here = try await Operated()
     let pool = Pool(here.configuration)
-    let refusal = Entry.Refusal(source: .unproven, code: "notJSON", detail: "for a test", claimedApp: nil)
+    let refusal = LedgerEntry.QuarantineReason(
+      source: .unproven, code: "notJSON", detail: "for a test", claimedApp: nil)
     let entries = (1...count).map { number in
-      Entry(
-        InboxMessage(kind: .notification, body: Array("\(number)".utf8), receivedAt: Milliseconds(Int64(number))),
+      LedgerEntry(
+        InboxMessage(kind: .notification, body: Array("\(number)".utf8), receivedAt: Timestamp(Int64(number))),
         .quarantined(refusal))
     }
-    _ = try await Ledger(pool: pool).append(entries)
+    _ = try await LedgerStore(pool: pool).append(entries)
     await pool.close()
     return here
   }
 
   @Test func `purges the quarantine of one code`() async throws {
     let here = try await withQuarantine(3)
-    let purge = PurgeQuarantine(receivedBefore: Milliseconds(3), code: "notJSON")
+    let purge = PurgeQuarantine(receivedBefore: Timestamp(3), code: "notJSON")
     let count = try await here.expect("quarantine.purge quarantine 2 of notJSON: ticket 4") {
       try await purge.plan(on: here.connection)
     } apply: { count in
@@ -101,8 +102,8 @@
   @Test(arguments: [3, 200, 201]) func `replays the quarantine, with one entry of all`(count: Int) async throws {
     let here = try await withQuarantine(count)
     let pool = Pool(here.configuration)
-    let intake = Intake(adapter: Adapter(verifier: SignedDataVerifier(roots: .apple)))
-    let replay = ReplayQuarantine(.code("notJSON"), readBy: intake, .ofTests, into: Ledger(pool: pool))
+    let intake = IngestDecider(adapter: MessageDecoder(verifier: SignedDataVerifier(roots: .apple)))
+    let replay = ReplayQuarantine(.code("notJSON"), readBy: intake, .ofTests, into: LedgerStore(pool: pool))
     var told = 0
     let before = try await here.contents()
     let plan = try await replay.plan(at: now, on: here.connection) { _, _ in told += 1 }
@@ -118,7 +119,7 @@
         "quarantine.replay quarantine --code notJSON: 0 accepted, \(count) stay: ticket 4"
       ])
     let none = ReplayQuarantine(
-      .digest(try #require(DigestPrefix("0000000000"))), readBy: intake, .ofTests, into: Ledger(pool: pool))
+      .digest(try #require(DigestPrefix("0000000000"))), readBy: intake, .ofTests, into: LedgerStore(pool: pool))
     try await here.expectRefusal(NoSuchMessage.self) {
       _ = try await none.apply(by: kim, clock: clock, on: here.connection) { _, _ in }
     }
@@ -128,8 +129,8 @@
   @Test func `notes a replay of one page in the transaction of its change`() async throws {
     let here = try await withQuarantine(3)
     let pool = Pool(here.configuration)
-    let intake = Intake(adapter: Adapter(verifier: SignedDataVerifier(roots: .apple)))
-    let replay = ReplayQuarantine(.all, readBy: intake, .ofTests, into: Ledger(pool: pool))
+    let intake = IngestDecider(adapter: MessageDecoder(verifier: SignedDataVerifier(roots: .apple)))
+    let replay = ReplayQuarantine(.all, readBy: intake, .ofTests, into: LedgerStore(pool: pool))
     _ = try await here.expect("quarantine.replay quarantine --all: 0 accepted, 3 stay: ticket 4") {
       try await replay.plan(at: now, on: here.connection) { _, _ in }
     } apply: { _ in

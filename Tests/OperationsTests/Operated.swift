@@ -1,8 +1,8 @@
 /// A ledger with one registered app, and what was changed in it.
 struct Operated {
-  static let now = Milliseconds(1_760_000_000_000)
+  static let now = Timestamp(1_760_000_000_000)
   static let bundleID = "com.example.app"
-  static let kim = Author("kim", because: "ticket 4")
+  static let kim = AuditContext("kim", because: "ticket 4")
 
   let configuration: DatabaseConfiguration
   let connection: Connection

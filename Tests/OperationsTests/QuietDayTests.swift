@@ -1,36 +1,36 @@
 /// Days of a small app on which Apple sent nothing: they have no row of completeness.
 @Suite struct `A day without notifications` {
   private static let now = Operated.now
-  private static let today = Milliseconds(now.sinceEpoch / 86_400_000 * 86_400_000)
+  private static let today = Timestamp(now.sinceEpoch / 86_400_000 * 86_400_000)
   /// In the hour before the last two days, and now.
-  private static let daily: [Milliseconds] = [
+  private static let daily: [Timestamp] = [
     today - .days(2) - .hours(1), today - .days(1) - .hours(1), now - .hours(1),
   ]
 
   private let here: Operated
-  private let scope: Scope
+  private let scope: AppScope
 
   init() async throws {
     here = try await Operated()
-    scope = Scope(app: here.app.id, environment: .sandbox)
+    scope = AppScope(app: here.app.id, environment: .sandbox)
   }
 
   /// What is found of the two days before today.
-  private func evidence() async throws -> Evidence {
+  private func evidence() async throws -> RolloutEvidence {
     try await AdvanceRollout(Operated.bundleID, in: .sandbox).plan(at: Self.now, on: here.connection).evidence
   }
 
   private func measured() async throws -> Int { try await evidence().measuredDays }
 
-  private func finish(until end: Milliseconds) async throws {
+  private func finish(until end: Timestamp) async throws {
     try await here.connection.transaction { [scope] session throws(DatabaseError) in
       try ReconciliationTable.finish(scope, from: nil, until: end, in: session)
     }
   }
 
   private func put(
-    _ completeness: Completeness, _ measure: Completeness.Measure, of day: Milliseconds,
-    at date: Milliseconds = Self.now
+    _ completeness: Completeness, _ measure: Completeness.Measure, of day: Timestamp,
+    at date: Timestamp = Self.now
   ) async throws {
     try await here.connection.transaction { [scope] session throws(DatabaseError) in
       try CompletenessTable.put([day: completeness], measure, of: scope, at: date, in: session)
@@ -38,7 +38,7 @@
   }
 
   /// Notifications that came by themselves.
-  private func hear(_ title: String, at dates: [Milliseconds]) async throws {
+  private func hear(_ title: String, at dates: [Timestamp]) async throws {
     let (app, generation) = (here.app.id.number, title.hasPrefix("V1 ") ? 1 : 2)
     for date in dates {
       try await here.execute(
@@ -60,7 +60,7 @@
     #expect(try await measured() == 0)
     try await put(Completeness(expected: 3, arrived: 2, recovered: 1), .notifications, of: Self.today - .days(2))
     #expect(try await measured() == 1)
-    let early: [Milliseconds] = [Self.today - .hours(1), Self.today, Self.today + .minutes(59)]
+    let early: [Timestamp] = [Self.today - .hours(1), Self.today, Self.today + .minutes(59)]
     for end in early {
       try await finish(until: end)
       #expect(try await measured() == 1, "Apple may not tell of all of yesterday at \(end.iso8601)")

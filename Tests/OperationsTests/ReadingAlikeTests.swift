@@ -7,21 +7,21 @@
   private let now = Operated.now
   private let pki: ApplePKI
   private let receipts: ReceiptPKI
-  private let intake: Intake
-  private let adapter: Adapter
+  private let intake: IngestDecider
+  private let adapter: MessageDecoder
 
   init() throws {
     pki = try ApplePKI.generate(at: now)
     receipts = ReceiptPKI.known(at: now)
-    adapter = Adapter(
+    adapter = MessageDecoder(
       verifier: SignedDataVerifier(roots: TrustedRoots(exactly: [try pki.trustedRoot()])),
       receipts: ReceiptReader(trust: ReceiptTrust(exactly: [try receipts.trustedRoot()])))
-    intake = Intake(adapter: adapter)
+    intake = IngestDecider(adapter: adapter)
   }
 
   @Test func `is read alike when it arrives, when it is replayed and when the ledger is rebuilt`() async throws {
     let here = try await Operated()
-    let directory = AppDirectory(
+    let directory = AppRegistrySnapshot(
       apps: [here.app], tokens: [:],
       secrets: SharedSecrets([here.app.id: [Array(Self.password.utf8)]]))
     let messages = try messages()
@@ -40,16 +40,16 @@
     try expectWhatTheyTell(messages, arrived)
 
     let pool = Pool(here.configuration)
-    let ledger = Ledger(pool: pool)
-    let refusal = Entry.Refusal(source: .legacy, code: "test", detail: "", claimedApp: Self.bundleID)
-    let setAside = try await ledger.append(messages.map { Entry($0, .quarantined(refusal)) })
+    let ledger = LedgerStore(pool: pool)
+    let refusal = LedgerEntry.QuarantineReason(source: .legacy, code: "test", detail: "", claimedApp: Self.bundleID)
+    let setAside = try await ledger.append(messages.map { LedgerEntry($0, .quarantined(refusal)) })
     #expect(setAside.allSatisfy { $0 == .quarantined })
     let kept = try await here.connection.read { session throws(DatabaseError) in
       try QuarantineTable.page(after: nil, code: nil, digestPrefix: nil, limit: 100, in: session)
     }
     #expect(kept.count == messages.count)
     let replay = QuarantineReading(intake: intake, directory: directory, startedAt: now)
-    var (entries, replayed) = ([Entry](), [Digest: Findings]())
+    var (entries, replayed) = ([LedgerEntry](), [Digest: Findings]())
     for message in kept {
       guard case .accepted(let entry) = replay.outcome(of: message), case .accepted(let accepted) = entry.content else {
         Issue.record("\(message.message.kind) is refused")
@@ -86,7 +86,7 @@
   }
 
   private func messages() throws -> [InboxMessage] {
-    let sandbox = Claim(environment: .sandbox)
+    let sandbox = SubmissionMetadata(environment: .sandbox)
     var flat = row("5")
     flat["bid"] = .string(Self.bundleID)
     let old = try answer(["signedTransactions": [signed("7", environment: nil)]])
@@ -104,8 +104,9 @@
         identity: MessageIdentity(ofEvidence: old, app: Self.bundleID, environment: .sandbox).bytes, receivedAt: now),
       about(
         .evidence, try answer(["signedTransactionInfo": signed("8", environment: nil)]),
-        Claim(environment: .sandbox, userID: "ada")),
-      about(.evidence, try answer(["signedTransactionInfo": signed("9", environment: "Sandbox")]), Claim()),
+        SubmissionMetadata(environment: .sandbox, userID: "ada")),
+      about(
+        .evidence, try answer(["signedTransactionInfo": signed("9", environment: "Sandbox")]), SubmissionMetadata()),
     ] + (try postedReceipts())
   }
 
@@ -123,13 +124,14 @@
     let text = try SimulatedReceipt(of: app, purchases: Array(sold.prefix(2)), createdAt: now - .days(1))
       .encoded(signedBy: receipts)
     return [
-      about(.verifiedReceipt, text, Claim(environment: .sandbox)),
+      about(.verifiedReceipt, text, SubmissionMetadata(environment: .sandbox)),
       about(
-        .verifiedReceipt, try flat.encoded(signedBy: receipts.transactionSigner), Claim(environment: .sandbox)),
+        .verifiedReceipt, try flat.encoded(signedBy: receipts.transactionSigner),
+        SubmissionMetadata(environment: .sandbox)),
     ]
   }
 
-  private func about(_ kind: InboxMessage.Kind, _ body: [UInt8], _ claim: Claim) -> InboxMessage {
+  private func about(_ kind: InboxMessage.Kind, _ body: [UInt8], _ claim: SubmissionMetadata) -> InboxMessage {
     InboxMessage(kind, body, app: Self.bundleID, claim: claim, receivedAt: now)
   }
 

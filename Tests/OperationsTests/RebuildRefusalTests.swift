@@ -1,14 +1,14 @@
 /// Messages of the inbox that an earlier build took and this one refuses.
 @Suite struct `A rebuild of messages that are refused by now` {
   private static let now = Operated.now
-  private let adapter = Adapter(verifier: SignedDataVerifier(roots: .apple))
+  private let adapter = MessageDecoder(verifier: SignedDataVerifier(roots: .apple))
 
   /// Stores a message as an earlier build did, with a purchase that it told of.
   private func store(
     _ text: String, as kind: InboxMessage.Kind = .notification, original: String = "1", _ here: Operated
   ) async throws -> Digest {
     let message = InboxMessage(
-      kind: kind, body: Array(text.utf8), claim: Claim(environment: .sandbox), receivedAt: Self.now)
+      kind: kind, body: Array(text.utf8), claim: SubmissionMetadata(environment: .sandbox), receivedAt: Self.now)
     var findings = Findings(app: Operated.bundleID, environment: .sandbox)
     var facts = Facts<PurchaseField>()
     facts.set(.productId, .string("monthly"))
@@ -19,9 +19,9 @@
         source: .notificationV1, rank: Rank(asOf: Self.now, tieBreak: message.digest.bytes), facts: facts,
         message: message.digest.bytes)
     ]
-    let accepted = Entry.Acceptance(app: here.app.id, findings: findings, signedAt: nil, title: "V1 X")
+    let accepted = LedgerEntry.AcceptedMessage(app: here.app.id, findings: findings, signedAt: nil, title: "V1 X")
     let pool = Pool(here.configuration)
-    #expect(try await Ledger(pool: pool).append([Entry(message, .accepted(accepted))]) == [.stored])
+    #expect(try await LedgerStore(pool: pool).append([LedgerEntry(message, .accepted(accepted))]) == [.stored])
     await pool.close()
     return message.digest
   }

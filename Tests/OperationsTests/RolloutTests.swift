@@ -56,7 +56,7 @@
   @Test func `completes only with a secret and a key, which it keeps then`() async throws {
     let here = try await Operated()
     let complete = SetStage(.complete, of: Operated.bundleID, forced: true)
-    func refusal() async throws -> MoveRefusal.Code? {
+    func refusal() async throws -> TransitionError.Code? {
       do { _ = try await complete.plan(at: now, on: here.connection) } catch let refused as StageRefused {
         return refused.refusal.code
       }
@@ -83,14 +83,14 @@
 
   @Test func `asks anew about ids that failed`() async throws {
     let here = try await Operated()
-    for (subject, state) in [("1", WorkTable.State.failed), ("2", .unknown), ("3", .done)] {
+    for (subject, state) in [("1", HistoryJobTable.State.failed), ("2", .unknown), ("3", .done)] {
       try await here.execute(
         """
         INSERT INTO work (app, environment, kind, subject, state, created_at, due_at)
-        VALUES (\(here.app.id.number), 2, \(WorkTable.Kind.history.rawValue), \(subject), \(state.rawValue), 1, 1)
+        VALUES (\(here.app.id.number), 2, \(HistoryJobTable.Kind.history.rawValue), \(subject), \(state.rawValue), 1, 1)
         """)
     }
-    let retry = RetrySeeds(of: Operated.bundleID, [.failed, .done])
+    let retry = RetryHistoryJobs(of: Operated.bundleID, [.failed, .done])
     let count = try await here.expect("seeds.retry com.example.app 1 ids: ticket 4") {
       let plan = try await retry.plan(on: here.connection)
       #expect(plan.ids == 1)
@@ -101,7 +101,7 @@
     #expect(count == 1)
     #expect(try await retry.plan(on: here.connection).ids == 0)
     try await here.expectRefusal(NoSuchApp.self) {
-      _ = try await RetrySeeds(of: "com.example.none", [.failed]).plan(on: here.connection)
+      _ = try await RetryHistoryJobs(of: "com.example.none", [.failed]).plan(on: here.connection)
     }
   }
 }

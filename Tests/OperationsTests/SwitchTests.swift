@@ -2,15 +2,15 @@
   private let now = Operated.now
   private let kim = Operated.kim
 
-  private func flag(_ here: Operated) async throws -> Flag? {
+  private func flag(_ here: Operated) async throws -> StageRecord? {
     try await here.connection.read { session throws(DatabaseError) in
-      try FlagTable.all(in: session)[Scope(app: here.app.id, environment: .sandbox)]
+      try StageTable.all(in: session)[AppScope(app: here.app.id, environment: .sandbox)]
     }
   }
 
   @Test func `sets a share, changes it, and keeps the salt for good`() async throws {
     let here = try await Operated()
-    let five = SetStage(.ramp, at: RampShare(hundredths: 500), of: Operated.bundleID, in: .sandbox, forced: true)
+    let five = SetStage(.ramp, at: RampPercentage(hundredths: 500), of: Operated.bundleID, in: .sandbox, forced: true)
     try await here.expect("rollout.set com.example.app Sandbox: record to ramp 5 %, forced: ticket 4") {
       try await five.plan(at: now, on: here.connection)
     } apply: {
@@ -18,7 +18,7 @@
     }
     let first = try await flag(here)
     #expect(first?.stage == .ramp && first?.share?.hundredths == 500 && first?.salt.isEmpty == false)
-    let one = SetStage(.ramp, at: RampShare(hundredths: 100), of: Operated.bundleID, in: .sandbox)
+    let one = SetStage(.ramp, at: RampPercentage(hundredths: 100), of: Operated.bundleID, in: .sandbox)
     try await one.apply(one.plan(at: now, on: here.connection), by: kim, at: now, on: here.connection)
     #expect(try await flag(here)?.share?.hundredths == 100)
     let back = SetStage(.shadow, of: Operated.bundleID, in: .sandbox)
@@ -32,7 +32,7 @@
     let here = try await Operated()
     let live = SetStage(.live, of: Operated.bundleID, in: .sandbox, forced: true)
     try await live.apply(live.plan(at: now, on: here.connection), by: kim, at: now, on: here.connection)
-    let stop = StopAnswering(of: nil)
+    let stop = RollBackToShadow(of: nil)
     #expect(try await stop.plan(on: here.connection).all(.stopped).count == 1)
     try await here.execute("DELETE FROM audit")
     try await here.expect("rollout.kill com.example.app Sandbox: live to shadow: ticket 4") {
@@ -44,10 +44,10 @@
     #expect(try await flag(here)?.stage == .shadow)
     let epoch = try await flag(here)?.epoch
     // With the new epoch a step that was planned before is refused.
-    func effects(_ report: StopAnswering.Report) -> [String: StopAnswering.Effect] {
+    func effects(_ report: RollBackToShadow.Report) -> [String: RollBackToShadow.Effect] {
       .init(uniqueKeysWithValues: report.outcomes.map { ($0.standing.flag.environment.rawValue, $0.effect) })
     }
-    let kept: [String: StopAnswering.Effect] = ["Production": .untouched, "Sandbox": .kept]
+    let kept: [String: RollBackToShadow.Effect] = ["Production": .untouched, "Sandbox": .kept]
     let planned = try await stop.plan(on: here.connection)
     #expect(effects(planned) == kept)
     let again = try await stop.apply(by: kim, at: now, on: here.connection)
@@ -59,11 +59,11 @@
 
   @Test func `stops what went live after the plan, too`() async throws {
     let here = try await Operated()
-    let stop = StopAnswering(of: Operated.bundleID)
+    let stop = RollBackToShadow(of: Operated.bundleID)
     #expect(try await stop.plan(on: here.connection).all(.stopped).isEmpty)
     let live = SetStage(.live, of: Operated.bundleID, in: .sandbox, forced: true)
     try await live.apply(live.plan(at: now, on: here.connection), by: kim, at: now, on: here.connection)
-    let other = try await StopAnswering(of: Operated.bundleID, in: .production).plan(on: here.connection)
+    let other = try await RollBackToShadow(of: Operated.bundleID, in: .production).plan(on: here.connection)
     #expect(other.outcomes.map(\.standing.flag.environment) == [.production])
     #expect(other.stillAnswered?.map(\.flag.stage) == [.live])
     let report = try await stop.apply(by: kim, at: now, on: here.connection)
@@ -80,7 +80,7 @@
       _ = try session.query("SELECT epoch FROM app_recording LOCK IN SHARE MODE")
     }
     let start = ContinuousClock.now
-    let report = try await StopAnswering(of: nil).apply(by: kim, at: now, on: here.connection) {
+    let report = try await RollBackToShadow(of: nil).apply(by: kim, at: now, on: here.connection) {
       Issue.record("it waits: \($0)")
     }
     #expect(ContinuousClock.now - start < .seconds(10), "it waits for a commit")
@@ -97,9 +97,9 @@
       _ = try session.query("SELECT stage FROM flags WHERE environment = 2 LOCK IN SHARE MODE")
     }
     let waits = Waits()
-    let result = try await withThrowingTaskGroup(of: StopAnswering.Report.self) { [kim, now] group in
+    let result = try await withThrowingTaskGroup(of: RollBackToShadow.Report.self) { [kim, now] group in
       group.addTask {
-        try await StopAnswering(of: nil).apply(by: kim, at: now, on: here.connection) { left in
+        try await RollBackToShadow(of: nil).apply(by: kim, at: now, on: here.connection) { left in
           waits.said.withLock { $0 += left.map { ($0.trouble?.code, $0.standing.flag.environment) } }
         }
       }
@@ -138,12 +138,12 @@
     try await here.connection.read { session throws(DatabaseError) in
       try session.run("KILL \(digits: Int64(number))")
     }
-    let report = try await StopAnswering(of: nil, patience: .seconds(1)).apply(by: kim, at: now, on: broken)
+    let report = try await RollBackToShadow(of: nil, patience: .seconds(1)).apply(by: kim, at: now, on: broken)
     #expect(report.all(.stopped).map(\.standing.flag.environment) == [.production])
     #expect(report.all(.failed).map(\.trouble?.code) == [.lockWaitTimeout])
     #expect(try await flag(here)?.stage == .live)
     await frozen.close()
-    #expect(try await StopAnswering(of: nil).apply(by: kim, at: now, on: here.connection).all(.failed).isEmpty)
+    #expect(try await RollBackToShadow(of: nil).apply(by: kim, at: now, on: here.connection).all(.failed).isEmpty)
     #expect(try await flag(here)?.stage == .shadow)
   }
 
@@ -156,7 +156,7 @@
     let link = LossyLink(to: here.configuration, losing: [loss])
     defer { link.end() }
     let other = try await Connection.open(link.configuration)
-    let report = try await StopAnswering(of: nil).apply(by: kim, at: now, on: other)
+    let report = try await RollBackToShadow(of: nil).apply(by: kim, at: now, on: other)
     #expect(link.lost == 1)
     #expect(report.all(.stopped).map(\.standing.flag.stage) == [.live])
     #expect(try await flag(here)?.stage == .shadow)
@@ -170,7 +170,7 @@
     let link = LossyLink(to: here.configuration, losing: [.answer])
     let other = try await Connection.open(link.configuration)
     link.end()
-    let report = try await StopAnswering(of: nil, patience: .seconds(1)).apply(by: kim, at: now, on: other)
+    let report = try await RollBackToShadow(of: nil, patience: .seconds(1)).apply(by: kim, at: now, on: other)
     #expect(report.all(.failed).count == 2)
     #expect(report.outcomes.first?.trouble?.code == .commitOutcomeUnknown)
     #expect(report.stillAnswered == nil)
@@ -200,7 +200,7 @@
 
   @Test func `counts evidence from when recording began again, also after later steps`() async throws {
     let here = try await Operated()
-    #expect(try await flag(here)?.recordingSince == Milliseconds(0))
+    #expect(try await flag(here)?.recordingSince == Timestamp(0))
     try await here.execute("UPDATE flags SET stage = 'legacy'")
     let advance = AdvanceRollout(Operated.bundleID, in: .sandbox)
     for (stage, date) in [(Stage.record, now), (.shadow, now + .hours(1))] {
@@ -220,7 +220,7 @@
     let advance = AdvanceRollout(Operated.bundleID, in: .sandbox)
     let plan = try await advance.plan(at: now, on: here.connection)
     #expect(plan.step?.share?.hundredths == 500)
-    try await StopAnswering(of: Operated.bundleID).apply(by: kim, at: now, on: here.connection)
+    try await RollBackToShadow(of: Operated.bundleID).apply(by: kim, at: now, on: here.connection)
     await #expect(throws: DatabaseError.self) {
       _ = try await advance.apply(plan, forced: true, by: kim, at: now, on: here.connection)
     }
@@ -232,9 +232,9 @@
     seconds: Int?
   ) async throws {
     let here = try await Operated()
-    let scope = Scope(app: here.app.id, environment: .sandbox)
+    let scope = AppScope(app: here.app.id, environment: .sandbox)
     let advance = AdvanceRollout(Operated.bundleID, in: .sandbox)
-    func add(_ side: AnswerFigures.Side, _ time: Duration?, _ count: Int) async throws {
+    func add(_ side: ResponseTimeStatistics.Side, _ time: Duration?, _ count: Int) async throws {
       try await here.connection.transaction { [now] session throws(DatabaseError) in
         try AnswerTimeTable.add([.init(side, in: scope, took: time, at: now): count], in: session)
       }
@@ -271,12 +271,12 @@
 
   @Test func `counts customers once, forgets what is older than the recording`() async throws {
     let here = try await Operated()
-    let scope = Scope(app: here.app.id, environment: .sandbox)
+    let scope = AppScope(app: here.app.id, environment: .sandbox)
     func add(
-      _ customer: UInt8, _ receipt: UInt8, counts: Bool, cause: String? = nil, at date: Milliseconds
+      _ customer: UInt8, _ receipt: UInt8, counts: Bool, cause: String? = nil, at date: Timestamp
     ) async throws {
       try await here.connection.transaction { session throws(DatabaseError) in
-        let voice = ComparisonTable.Voice(
+        let voice = ComparisonTable.SampleKey(
           scope: scope, window: date, customer: [UInt8](repeating: customer, count: 16),
           receipt: [UInt8](repeating: receipt, count: 16))
         _ = try ComparisonTable.add(

@@ -20,11 +20,11 @@
     }
   }
 
-  private func work(_ here: Operated, _ id: String, _ state: WorkTable.State) async throws {
+  private func work(_ here: Operated, _ id: String, _ state: HistoryJobTable.State) async throws {
     try await here.execute(
       """
       INSERT INTO work (app, environment, kind, subject, state, created_at, due_at)
-      VALUES (\(here.app.id.number), 2, \(WorkTable.Kind.history.rawValue), \(id), \(state.rawValue), \(now), 1)
+      VALUES (\(here.app.id.number), 2, \(HistoryJobTable.Kind.history.rawValue), \(id), \(state.rawValue), \(now), 1)
       """)
   }
 

@@ -5,7 +5,7 @@
 
   @Test func `takes the step, and the plan and the audit name what was waived`() async throws {
     let here = try await Operated()
-    let scope = Scope(app: here.app.id, environment: .sandbox)
+    let scope = AppScope(app: here.app.id, environment: .sandbox)
     for kind in [CredentialTable.Kind.apiKey, .sharedSecret] {
       try await here.execute(
         """
@@ -26,7 +26,7 @@
     let strict = try await AdvanceRollout(Operated.bundleID, in: .sandbox).plan(
       at: now, on: here.connection)
     #expect(strict.missing.map(\.name) == ["completeness", "comparisons"] && strict.waived == [])
-    var demand = Evidence.Demand()
+    var demand = RolloutEvidence.Requirements()
     (demand.mostImpact, demand.completeDays) = (0.9, 0)
     let advance = AdvanceRollout(Operated.bundleID, in: .sandbox, asking: demand)
     try await here.expect(

@@ -1,6 +1,6 @@
 private let hour: Int64 = 3_600_000
 private let key = SubscriptionKey(app: app, environment: .production, originalTransactionID: "1")
-private let lookUp = OpenLookUp(since: Milliseconds(0), because: .period, message: [1], failure: nil)
+private let lookUp = PendingLookup(since: Timestamp(0), because: .period, message: [1], failure: nil)
 
 private func period(
   _ source: Source = .signedV2, at asOf: Int64, line: String, _ range: Range<Int64>, revoked: Int64? = nil
@@ -27,7 +27,7 @@ private func subscription(_ purchases: [PurchaseStatement], _ renewals: [Renewal
     isAsking: Bool = true
   ) throws -> AccessDecision {
     try #require(subscription(purchases, renewals)).accessDecision(
-      at: Milliseconds(now), lookUp: isAsking ? lookUp : nil, hold: AccessHold(hours: hours))
+      at: Timestamp(now), lookUp: isAsking ? lookUp : nil, hold: AccessHold(hours: hours))
   }
 
   private var renewed: [PurchaseStatement] {
@@ -38,11 +38,11 @@ private func subscription(_ purchases: [PurchaseStatement], _ renewals: [Renewal
     let before = try decision(renewed, at: end - 1)
     #expect(before.grantsAccess && before.accessHeldUntil == nil)
     let held = try decision(renewed, at: end)
-    #expect(held.grantsAccess && held.accessHeldUntil == Milliseconds(end + 72 * hour))
+    #expect(held.grantsAccess && held.accessHeldUntil == Timestamp(end + 72 * hour))
     #expect(held.status == .expired && held.isConfirmed && held.claim?.status == .active)
     #expect(try decision(renewed, at: end + 72 * hour - 1).grantsAccess)
     #expect(try !decision(renewed, at: end + 72 * hour).grantsAccess)
-    #expect(try decision(renewed, at: end + 5 * hour, hours: 6).accessHeldUntil == Milliseconds(end + 6 * hour))
+    #expect(try decision(renewed, at: end + 5 * hour, hours: 6).accessHeldUntil == Timestamp(end + 6 * hour))
     #expect(try !decision(renewed, at: end + 6 * hour, hours: 6).grantsAccess)
     #expect(try !decision(renewed, at: end, hours: 0).grantsAccess)
     #expect(try !decision(renewed, at: end, isAsking: false).grantsAccess)
@@ -53,7 +53,7 @@ private func subscription(_ purchases: [PurchaseStatement], _ renewals: [Renewal
     let short = [
       period(at: hour, line: "1", 0..<end), period(.notificationV1, at: 99 * hour, line: "2", end..<end + hour),
     ]
-    #expect(try decision(short, at: end).accessHeldUntil == Milliseconds(end + hour))
+    #expect(try decision(short, at: end).accessHeldUntil == Timestamp(end + hour))
     #expect(try !decision(short, at: end + hour).grantsAccess)
   }
 
@@ -70,7 +70,7 @@ private func subscription(_ purchases: [PurchaseStatement], _ renewals: [Renewal
       period(at: hour, line: "1", 0..<end), period(.notificationV1, at: end + hour, line: "2", end..<800 * hour),
     ]
     #expect(try decision(recovered, [grace], at: end + 19 * hour).accessHeldUntil == nil)
-    #expect(try decision(recovered, [grace], at: end + 21 * hour).accessHeldUntil == Milliseconds(end + 92 * hour))
+    #expect(try decision(recovered, [grace], at: end + 21 * hour).accessHeldUntil == Timestamp(end + 92 * hour))
   }
 
   @Test func `is nothing for a refund, an expiry, a cancellation, and whoever was never signed active`() throws {
@@ -116,7 +116,7 @@ private func subscription(_ purchases: [PurchaseStatement], _ renewals: [Renewal
       let dates = signed.dates.sorted()
       for now in (dates + claims.dates).flatMap({ [$0 - 1, $0, $0 + 1, $0 + Int64(hold.hours) * hour] }) {
         let context = "seed \(random.seed) round \(round) at \(now)"
-        let now = Milliseconds(now)
+        let now = Timestamp(now)
         let own = alone?.accessDecision(at: now).grantsAccess ?? false
         let asked = all.accessDecision(at: now, lookUp: lookUp, hold: hold)
         let closed = all.accessDecision(at: now, hold: hold)
@@ -133,10 +133,10 @@ private func subscription(_ purchases: [PurchaseStatement], _ renewals: [Renewal
         held += 1
         let until = try #require(asked.accessHeldUntil, "\(context)")
         let last = dates.last { date in
-          let before = Milliseconds(date - 1)
+          let before = Timestamp(date - 1)
           return date <= now.sinceEpoch && alone?.accessDecision(at: before).grantsAccess == true
         }
-        let signedEnd = Milliseconds(try #require(last, "never signed active: \(context)"))
+        let signedEnd = Timestamp(try #require(last, "never signed active: \(context)"))
         #expect(now < until && until <= signedEnd + .hours(Int64(hold.hours)), "\(context)")
       }
     }
@@ -196,7 +196,7 @@ private struct RandomWords {
   }
 
   private func due(_ findings: Findings, at now: Int64) -> Int64? {
-    RenewalCheck.all(in: findings, at: Milliseconds(now)).first?.dueAt?.sinceEpoch
+    RenewalCheck.all(in: findings, at: Timestamp(now)).first?.dueAt?.sinceEpoch
   }
 
   @Test func `is due when the period ends that is to be renewed`() {
@@ -226,6 +226,6 @@ private struct RandomWords {
   @Test func `says as of when, and that none is expected`() {
     let checks = RenewalCheck.all(in: findings(end: 100 * hour, renewal: [.autoRenewStatus: 0], at: 7), at: .init(8))
     #expect(checks == RenewalCheck.all(in: findings(end: 200 * hour, renewal: [:], at: 7), at: .init(9)))
-    #expect(checks.map(\.originalTransactionID) == ["1"] && checks.first?.asOf == Milliseconds(7))
+    #expect(checks.map(\.originalTransactionID) == ["1"] && checks.first?.asOf == Timestamp(7))
   }
 }

@@ -2,18 +2,18 @@
 @Suite struct `User ids that look alike` {
   private static let (composed, decomposed) = ("Jos\u{E9}", "Jose\u{301}")
 
-  private func attribution(_ user: String, at seconds: Int64) -> Attribution {
-    let date = Milliseconds(1_700_000_000_000) + .seconds(seconds)
-    return Attribution(.userID, user, of: "1", from: date, to: date, message: [UInt8(seconds)])
+  private func attribution(_ user: String, at seconds: Int64) -> AccountAssociation {
+    let date = Timestamp(1_700_000_000_000) + .seconds(seconds)
+    return AccountAssociation(.userID, user, of: "1", from: date, to: date, message: [UInt8(seconds)])
   }
 
   @Test func `are two accounts, and a change between them is a transfer`() {
     #expect(Self.composed == Self.decomposed, "as Swift sees them")
     let said = [attribution(Self.composed, at: 1), attribution(Self.decomposed, at: 2)]
     for attributions in [said, said.reversed()] {
-      let merged = Attribution.merged(attributions)
+      let merged = AccountAssociation.merged(attributions)
       #expect(merged.map { Array($0.value.utf8) } == [Array(Self.composed.utf8), Array(Self.decomposed.utf8)])
-      let transfers = Transfer.all(in: merged, purchases: [])
+      let transfers = AccountTransfer.all(in: merged, purchases: [])
       #expect(transfers.map { Array($0.to.utf8) } == [Array(Self.decomposed.utf8)])
     }
   }
@@ -22,7 +22,7 @@
     func moves(_ said: [(user: String, at: Int64)]) -> [String] {
       let attributions = said.map { attribution($0.user, at: $0.at) }
       return [attributions, attributions.reversed()].flatMap { attributions in
-        Transfer.all(in: attributions, purchases: []).map { "\($0.from)>\($0.to)" }
+        AccountTransfer.all(in: attributions, purchases: []).map { "\($0.from)>\($0.to)" }
       }
     }
     #expect(moves([("bob", 1), ("alice", 1)]) == [])
@@ -35,7 +35,7 @@
   @Test func `do not make a claim of the one look like a repetition of the other`() {
     var claim = attribution(Self.decomposed, at: 2)
     claim.isClaimed = true
-    let merged = Attribution.merged([claim, attribution(Self.composed, at: 1)])
+    let merged = AccountAssociation.merged([claim, attribution(Self.composed, at: 1)])
     #expect(merged.map(\.isClaimed) == [false, true])
   }
 }

@@ -16,7 +16,7 @@ private func period(
     var testDescription: String
     var claim: PurchaseStatement
     var known: [PurchaseStatement]
-    var expected: ClaimedChange
+    var expected: UnconfirmedChange
   }
 
   @Test(arguments: [
@@ -204,7 +204,7 @@ private func period(
   }
 
   @Test func `has names in a fixed order`() {
-    #expect((ClaimedChange.refund.union(.period)).names == ["period", "refund"])
-    #expect(ClaimedChange([.period, .renewal, .refund]).rawValue == 7)
+    #expect((UnconfirmedChange.refund.union(.period)).names == ["period", "refund"])
+    #expect(UnconfirmedChange([.period, .renewal, .refund]).rawValue == 7)
   }
 }

@@ -14,7 +14,7 @@
   @Test func `are one when Apple gave them one UUID, whatever their date`() {
     #expect(
       Event.fold([told(uuid: "u", date: 5_000), told(uuid: "u", date: 9_000, at: 20)]).map(\.date) == [
-        Milliseconds(9_000)
+        Timestamp(9_000)
       ])
     #expect(Event.fold([told(uuid: "u"), told(uuid: "u", environment: .sandbox)]).count == 2)
     // A V1 telling of the one, which means the same as a second signing of it.

@@ -148,7 +148,7 @@
     id: String?, date: Int64?, isSubscription: Bool, text: String, isNamed: Bool
   ) {
     let line = Line(
-      webOrderLineItemID: id, purchaseDate: date.map(Milliseconds.init), isSubscription: isSubscription)
+      webOrderLineItemID: id, purchaseDate: date.map(Timestamp.init), isSubscription: isSubscription)
     #expect(line.text == text)
     #expect(line.isNamed == isNamed)
   }

@@ -24,7 +24,7 @@
 
   @Test func `chooses what the testimonies say counts, and nothing where none does`() {
     var random = SeededRandom()
-    var verdicts: Set<Verdict> = []
+    var verdicts: Set<Outcome> = []
     for _ in 0..<200 {
       let statements = (0..<8).map { _ in anything(using: &random) }
       for purchase in Purchase.fold(statements, rules: purchaseRules) {
@@ -42,7 +42,7 @@
         }
       }
     }
-    #expect(verdicts == Set(Verdict.allCases))
+    #expect(verdicts == Set(Outcome.allCases))
   }
 
   /// Few ids, dates and values, so that everything collides with everything.
@@ -73,10 +73,10 @@
     #expect(purchase.productID == "from V2")
     #expect(purchase.facts.integer(.quantity) == 4)
     #expect(purchase.facts.integer(.price) == 4)
-    #expect(purchase.resolved.asOf == Milliseconds(90))
+    #expect(purchase.resolved.asOf == Timestamp(90))
     let origin = try #require(purchase.resolved.origins[.quantity])
     #expect(origin.source == .verifyReceiptAnswer)
-    #expect(origin.asOf == Milliseconds(50))
+    #expect(origin.asOf == Timestamp(50))
     #expect(origin.message == [4])
     #expect(origin.rule == "X-\(PurchaseField.quantity.rawValue)")
     #expect(purchase.resolved.origins.count == 3)
@@ -104,7 +104,7 @@
     let statements = told.map { source, asOf, date in
       said(source, at: asOf, date.map { [.revocationDate: .integer($0)] } ?? [:])
     }
-    #expect(Purchase.fold(statements, rules: purchaseRules).map(\.revocationDate) == [revoked.map(Milliseconds.init)])
+    #expect(Purchase.fold(statements, rules: purchaseRules).map(\.revocationDate) == [revoked.map(Timestamp.init)])
   }
 
   @Test(

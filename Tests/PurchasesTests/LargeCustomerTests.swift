@@ -13,7 +13,7 @@ private struct Large: Sendable {
 
   var statements: [PurchaseStatement] = []
   var events: [Event] = []
-  var attributions: [Attribution] = []
+  var attributions: [AccountAssociation] = []
 
   init(_ shape: Shape, _ count: Int) {
     for number in 0..<Int64(count) {
@@ -48,9 +48,9 @@ private struct Large: Sendable {
           told(uuid: "u\(number)", original: original, line: line, transaction: id, date: date, at: date))
       }
       attributions.append(
-        Attribution(
-          .appAccountToken, "account \(number / 100)", of: original, line: Line(text: line), from: Milliseconds(date),
-          to: Milliseconds(date), message: [1]))
+        AccountAssociation(
+          .appAccountToken, "account \(number / 100)", of: original, line: Line(text: line), from: Timestamp(date),
+          to: Timestamp(date), message: [1]))
     }
   }
 }
@@ -69,20 +69,20 @@ private struct Large: Sendable {
       #expect(ratio < Self.bound, "\(name)")
     }
     check("fold") { told, _ in _ = Purchase.fold(told.statements, rules: purchaseRules) }
-    check("events") { told, purchases in _ = Occurrence.toldAndLearned(in: told.events, purchases: purchases) }
-    check("transfers") { told, purchases in _ = Transfer.all(in: told.attributions, purchases: purchases) }
-    check("accounts") { told, _ in _ = Attribution.merged(told.attributions) }
-    check("accounts out of order") { told, _ in _ = Attribution.merged(told.attributions.reversed()) }
+    check("events") { told, purchases in _ = MergedEvent.toldAndLearned(in: told.events, purchases: purchases) }
+    check("transfers") { told, purchases in _ = AccountTransfer.all(in: told.attributions, purchases: purchases) }
+    check("accounts") { told, _ in _ = AccountAssociation.merged(told.attributions) }
+    check("accounts out of order") { told, _ in _ = AccountAssociation.merged(told.attributions.reversed()) }
     check("subscription") { told, purchases in
       let byKey = Dictionary(grouping: purchases, by: \.key.subscription)
       let subscriptions = byKey.compactMap { Subscription(key: $0.key, purchases: $0.value, renewal: nil) }
       let periods = PeriodIndex(subscriptions)
       _ = told.events.count { periods.isSuperseded($0) }
       for subscription in subscriptions {
-        _ = subscription.accessDecision(at: Milliseconds(0))
-        _ = subscription.overdueRenewal(at: Milliseconds(1 << 50), allowing: .hours(1))
+        _ = subscription.accessDecision(at: Timestamp(0))
+        _ = subscription.overdueRenewal(at: Timestamp(1 << 50), allowing: .hours(1))
         _ = subscription.expectedRenewals(
-          from: Milliseconds(0), to: Milliseconds(1 << 50), allowing: .hours(1), told: told.events)
+          from: Timestamp(0), to: Timestamp(1 << 50), allowing: .hours(1), told: told.events)
       }
     }
   }
@@ -100,7 +100,7 @@ private struct Large: Sendable {
       #expect(
         periods.isSuperseded(event) == subscriptions.contains { $0.isSuperseded(event) }, "\(event.date.sinceEpoch)")
     }
-    let all = Occurrence.toldAndLearned(in: told.events, purchases: purchases)
+    let all = MergedEvent.toldAndLearned(in: told.events, purchases: purchases)
     let learned = all.filter(\.isLearned).map(\.event)
     for purchase in purchases where learned.contains(where: purchase.isTold) {
       #expect(!told.events.contains(where: purchase.isTold))

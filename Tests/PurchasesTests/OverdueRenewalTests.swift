@@ -50,7 +50,7 @@ private func hourly(
       hourly(
         periods: 1, autoRenew: example.autoRenew, saidAt: example.saidAt.map { $0 * Self.hour },
         retrying: example.retrying, graceUntil: example.graceUntil.map { $0 * Self.hour }))
-    let now = Milliseconds(example.now * Self.hour)
+    let now = Timestamp(example.now * Self.hour)
     #expect(subscription.overdueRenewal(at: now, allowing: .hours(1)) == example.expected)
   }
 
@@ -66,16 +66,16 @@ private func hourly(
     let subscription = try #require(
       Subscription(
         key: quiet.key, purchases: Purchase.fold(statements, rules: purchaseRules), renewal: quiet.renewal))
-    #expect(subscription.lastHeard == Milliseconds(Self.hour * 5 / 2))
-    #expect(subscription.overdueRenewal(at: Milliseconds(4 * Self.hour), allowing: .hours(1)) == .shouldHaveRenewed)
+    #expect(subscription.lastHeard == Timestamp(Self.hour * 5 / 2))
+    #expect(subscription.overdueRenewal(at: Timestamp(4 * Self.hour), allowing: .hours(1)) == .shouldHaveRenewed)
   }
 
   @Test func `tells of each end of a period whether it was told of, learned, or not heard of`() throws {
     let subscription = try #require(hourly(periods: 3, autoRenew: 1))
     let told = event(at: Self.hour, line: "1")
-    let now = Milliseconds(10 * Self.hour)
+    let now = Timestamp(10 * Self.hour)
     func outcomes(_ events: [Event]) -> [ExpectedRenewal.Outcome] {
-      subscription.expectedRenewals(from: Milliseconds(0), to: now, allowing: .hours(1), told: events).map(\.outcome)
+      subscription.expectedRenewals(from: Timestamp(0), to: now, allowing: .hours(1), told: events).map(\.outcome)
     }
     #expect(outcomes([told]) == [.told, .learned, .unheard])
     #expect(outcomes([]) == [.learned, .learned, .unheard])
@@ -84,19 +84,19 @@ private func hourly(
   private func event(at date: Int64, line: String) -> Event {
     Event(
       app: app, environment: .production, notificationUUID: "u\(line)", notificationType: "DID_RENEW", subtype: nil,
-      originalTransactionID: "1", transactionID: nil, line: Line(text: line), date: Milliseconds(date),
-      source: .signedV2, rank: Rank(asOf: Milliseconds(date), tieBreak: []), details: [:], message: [1], rule: "N-014")
+      originalTransactionID: "1", transactionID: nil, line: Line(text: line), date: Timestamp(date),
+      source: .signedV2, rank: Rank(asOf: Timestamp(date), tieBreak: []), details: [:], message: [1], rule: "N-014")
   }
 
   @Test func `leaves events to be learned, until a notification tells of them`() throws {
     let purchases = try #require(hourly(periods: 3, autoRenew: 1)).periods
     let told = event(at: Self.hour, line: "1")
-    let both = Occurrence.toldAndLearned(in: [told], purchases: purchases)
+    let both = MergedEvent.toldAndLearned(in: [told], purchases: purchases)
     #expect(both.map(\.event.notificationType) == ["SUBSCRIBED", "DID_RENEW", "DID_RENEW"])
     #expect(both.map(\.isLearned) == [true, false, true])
     #expect(both.map(\.event.date.sinceEpoch) == [0, Self.hour, 2 * Self.hour])
     let late = event(at: 2 * Self.hour + 400, line: "2")
-    let after = Occurrence.toldAndLearned(in: [told, late], purchases: purchases)
+    let after = MergedEvent.toldAndLearned(in: [told, late], purchases: purchases)
     #expect(after.map(\.isLearned) == [true, false, false])
   }
 
@@ -116,25 +116,25 @@ private func hourly(
     func event(_ type: String, at date: Int64) -> Event {
       Event(
         app: app, environment: .production, notificationUUID: nil, notificationType: type, subtype: nil,
-        originalTransactionID: "1", transactionID: nil, line: Line(text: "10"), date: Milliseconds(date),
-        source: .notificationV1, rank: Rank(asOf: Milliseconds(date), tieBreak: []), details: [:], message: [1],
+        originalTransactionID: "1", transactionID: nil, line: Line(text: "10"), date: Timestamp(date),
+        source: .notificationV1, rank: Rank(asOf: Timestamp(date), tieBreak: []), details: [:], message: [1],
         rule: nil)
     }
     let claimed = Purchase.fold(refunded(.notificationV1), rules: purchaseRules)
-    #expect(claimed.map(\.revocationDate) == [Milliseconds(5_000)])
-    let learned = Occurrence.toldAndLearned(in: [], purchases: claimed)
+    #expect(claimed.map(\.revocationDate) == [Timestamp(5_000)])
+    let learned = MergedEvent.toldAndLearned(in: [], purchases: claimed)
     #expect(learned.map(\.event.notificationType) == ["SUBSCRIBED"])
-    let told = Occurrence.toldAndLearned(in: [event("REFUND", at: 5_000)], purchases: claimed)
+    let told = MergedEvent.toldAndLearned(in: [event("REFUND", at: 5_000)], purchases: claimed)
     #expect(told.map(\.isClaimed) == [false, true])
 
     let signed = Purchase.fold(refunded(.signedV2), rules: purchaseRules)
     // It tells of what was signed: one event, by the signed source. Another in the same second hides nothing.
-    let confirmed = Occurrence.toldAndLearned(in: [event("REFUND", at: 5_000)], purchases: signed)
+    let confirmed = MergedEvent.toldAndLearned(in: [event("REFUND", at: 5_000)], purchases: signed)
     #expect(confirmed.map(\.event.notificationType) == ["SUBSCRIBED", "REFUND"])
     #expect(confirmed.map(\.isClaimed) == [false, false] && confirmed.map(\.isLearned) == [true, true])
     #expect(confirmed.map(\.event.source) == [.signedV2, .signedV2])
     #expect(confirmed.map { $0.tellings.map(\.source) } == [[.signedV2], [.signedV2, .notificationV1]])
-    let beside = Occurrence.toldAndLearned(in: [event("DID_RENEW", at: 5_000)], purchases: signed)
+    let beside = MergedEvent.toldAndLearned(in: [event("DID_RENEW", at: 5_000)], purchases: signed)
     #expect(beside.map(\.event.notificationType).sorted() == ["DID_RENEW", "REFUND", "SUBSCRIBED"])
     #expect(beside.filter(\.isClaimed).map(\.event.notificationType) == ["DID_RENEW"])
   }
@@ -156,13 +156,13 @@ private func hourly(
   @Test(arguments: [Source.signedV2, .verifiedReceipt])
   func `shows a claim with another subtype beside what was signed, never in its place`(source: Source) {
     let purchases = Purchase.fold(renewed(by: source), rules: purchaseRules)
-    let before = Occurrence.toldAndLearned(in: [], purchases: purchases)
+    let before = MergedEvent.toldAndLearned(in: [], purchases: purchases)
     #expect(before.map(\.event.notificationType) == ["SUBSCRIBED", "DID_RENEW"])
     let same = told(.notificationV1, line: "11", transaction: "2", date: 5_400, details: ["forged": true])
     var recovered = same
     (recovered.subtype, recovered.message) = ("BILLING_RECOVERY", [9])
     for claims in [[same], [recovered], [same, recovered], [recovered, same]] {
-      let after = Occurrence.toldAndLearned(in: claims, purchases: purchases)
+      let after = MergedEvent.toldAndLearned(in: claims, purchases: purchases)
       #expect(after.filter { !$0.isClaimed }.map(\.event) == before.map(\.event))
       let claimed = after.filter(\.isClaimed)
       #expect(claimed.map(\.event.subtype) == (claims.contains(recovered) ? ["BILLING_RECOVERY"] : []))
@@ -181,7 +181,7 @@ private func hourly(
     let signed = told(.signedV2, type: "REFUND", line: "11", transaction: "1", date: 5_000)
     let claim = told(.notificationV1, type: "REFUND", line: "11", transaction: "2", date: 5_000)
     for claims in [[], [claim]] {
-      let all = Occurrence.toldAndLearned(in: [signed] + claims, purchases: purchases)
+      let all = MergedEvent.toldAndLearned(in: [signed] + claims, purchases: purchases)
       let refunds = all.filter { $0.event.notificationType == "REFUND" && !$0.isClaimed }
       #expect(Set(refunds.map(\.event.transactionID)) == ["1", "2"], "\(claims.count)")
     }
@@ -189,7 +189,7 @@ private func hourly(
 
   @Test func `is not learned by a claim that calls itself learned`() {
     let claim = told(.notificationV1, type: "REFUND", details: ["learned": true])
-    let all = Occurrence.toldAndLearned(in: [claim], purchases: [])
+    let all = MergedEvent.toldAndLearned(in: [claim], purchases: [])
     #expect(all.map(\.isLearned) == [false] && all.map(\.isClaimed) == [true])
   }
 }

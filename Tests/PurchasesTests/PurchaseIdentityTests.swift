@@ -94,7 +94,7 @@
         said(.notificationV1, at: 10, line: "p1000", [.transactionId: "7", .purchaseDate: 1_000, .expiresDate: 9_000]),
         said(.signedV2, at: 20, line: "10", [.transactionId: "8", .purchaseDate: 1_000, .revocationDate: 2_000]),
       ], rules: purchaseRules)
-    #expect(purchases.map(\.revocationDate) == [Milliseconds(2_000)])
-    #expect(purchases.map(\.expiresDate) == [Milliseconds(9_000)])
+    #expect(purchases.map(\.revocationDate) == [Timestamp(2_000)])
+    #expect(purchases.map(\.expiresDate) == [Timestamp(9_000)])
   }
 }

@@ -17,7 +17,7 @@
           [period("1", from: 0, to: year, revokedAt: 30 * day), period("2", from: 60 * day, to: 90 * day)],
           rules: purchaseRules),
         renewal: Resolved([saidOfRenewal(at: 60 * day, [.autoRenewStatus: 1])], rules: renewalRules)))
-    #expect(subscription.overdueRenewal(at: Milliseconds(93 * day), allowing: .hours(1)) == .shouldHaveRenewed)
+    #expect(subscription.overdueRenewal(at: Timestamp(93 * day), allowing: .hours(1)) == .shouldHaveRenewed)
   }
 
   /// V1 tells the refund of a consumable without its row.
@@ -27,9 +27,9 @@
     for line in [nil, Line(text: "")] {
       let claim = Event(
         app: app, environment: .production, notificationUUID: nil, notificationType: "REFUND", subtype: nil,
-        originalTransactionID: "1", transactionID: nil, line: line, date: Milliseconds(500), source: .notificationV1,
-        rank: Rank(asOf: Milliseconds(500), tieBreak: [1]), details: [:], message: [1], rule: "V-027")
-      let told = Occurrence.toldAndLearned(
+        originalTransactionID: "1", transactionID: nil, line: line, date: Timestamp(500), source: .notificationV1,
+        rank: Rank(asOf: Timestamp(500), tieBreak: [1]), details: [:], message: [1], rule: "V-027")
+      let told = MergedEvent.toldAndLearned(
         in: [claim], purchases: Purchase.fold([refund], rules: purchaseRules))
       #expect(told.filter { $0.event.notificationType == "REFUND" }.map(\.tellings.count) == [2])
     }
@@ -37,9 +37,11 @@
 }
 
 @Suite struct `An account that had a purchase` {
-  private func said(_ kind: Attribution.Kind, _ value: String, of line: String = "", at date: Int64) -> Attribution {
-    Attribution(
-      kind, value, of: "1", line: Line(text: line), from: Milliseconds(date), to: Milliseconds(date), message: [])
+  private func said(_ kind: AccountAssociation.Kind, _ value: String, of line: String = "", at date: Int64)
+    -> AccountAssociation
+  {
+    AccountAssociation(
+      kind, value, of: "1", line: Line(text: line), from: Timestamp(date), to: Timestamp(date), message: [])
   }
 
   /// A back end that sets a new token for its user takes nothing from them.
@@ -48,8 +50,8 @@
     let users = [said(.userID, "alice", at: 1)]
     for (others, isFormer) in [([], true), (users, false), (users + [said(.userID, "bob", at: 2)], true)] {
       let all = tokens + others
-      let owners = Transfer.owners(after: Transfer.all(in: all, purchases: []))["1"] ?? [:]
-      #expect(Transfer.isFormer("t1", owners, among: all) == isFormer, "\(others.count)")
+      let owners = AccountTransfer.owners(after: AccountTransfer.all(in: all, purchases: []))["1"] ?? [:]
+      #expect(AccountTransfer.isFormer("t1", owners, among: all) == isFormer, "\(others.count)")
     }
   }
 
@@ -59,13 +61,13 @@
       said(.appAccountToken, "t1", of: "1", at: 1), said(.userID, "alice", at: 1),
       said(.appAccountToken, "t2", of: "2", at: 2),
     ]
-    let owners = Transfer.owners(after: Transfer.all(in: all, purchases: []))["1"] ?? [:]
-    #expect(Transfer.isFormer("t1", owners, among: all))
+    let owners = AccountTransfer.owners(after: AccountTransfer.all(in: all, purchases: []))["1"] ?? [:]
+    #expect(AccountTransfer.isFormer("t1", owners, among: all))
   }
 
   /// Of a stored table nobody knows since when: whoever was named since comes after.
   @Test func `by a stored table alone was before whoever was named since`() {
     let all = [said(.userID, "stored", at: 0), said(.userID, "bob", at: 2)]
-    #expect(Transfer.owners(after: Transfer.all(in: all, purchases: [])) == ["1": [.userID: "bob"]])
+    #expect(AccountTransfer.owners(after: AccountTransfer.all(in: all, purchases: [])) == ["1": [.userID: "bob"]])
   }
 }

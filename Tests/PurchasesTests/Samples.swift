@@ -37,7 +37,7 @@ func said(
   PurchaseStatement(
     key: PurchaseKey(
       app: app, environment: environment, originalTransactionID: original, line: Line(text: line)),
-    source: source, rank: Rank(asOf: Milliseconds(asOf), tieBreak: [message]), facts: factsOf(values),
+    source: source, rank: Rank(asOf: Timestamp(asOf), tieBreak: [message]), facts: factsOf(values),
     message: [message])
 }
 
@@ -46,7 +46,7 @@ func saidOfRenewal(
 ) -> RenewalStatement {
   RenewalStatement(
     key: SubscriptionKey(app: app, environment: .production, originalTransactionID: "1"), source: source,
-    rank: Rank(asOf: Milliseconds(asOf), tieBreak: [1]), facts: factsOf(values), message: [1])
+    rank: Rank(asOf: Timestamp(asOf), tieBreak: [1]), facts: factsOf(values), message: [1])
 }
 
 /// How an event was told.
@@ -58,6 +58,6 @@ func told(
   Event(
     app: app, environment: environment, notificationUUID: uuid, notificationType: type, subtype: subtype,
     originalTransactionID: original, transactionID: transaction, line: line.map(Line.init(text:)),
-    date: Milliseconds(date), source: source, rank: Rank(asOf: Milliseconds(asOf), tieBreak: [message]),
+    date: Timestamp(date), source: source, rank: Rank(asOf: Timestamp(asOf), tieBreak: [message]),
     details: details, message: [message], rule: nil)
 }

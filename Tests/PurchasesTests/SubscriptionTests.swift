@@ -124,7 +124,7 @@ private let grace: [RenewalField: JSONValue] = [.isInBillingRetryPeriod: true, .
   fileprivate func `follows from the periods, the renewal and the time`(row: Case) throws {
     let subscription = try #require(row.subscription)
     for (now, expected) in row.expected {
-      #expect(subscription.status(at: Milliseconds(now)) == expected, "at \(now)")
+      #expect(subscription.status(at: Timestamp(now)) == expected, "at \(now)")
     }
   }
 
@@ -147,7 +147,7 @@ private let grace: [RenewalField: JSONValue] = [.isInBillingRetryPeriod: true, .
     let subscription = try #require(Subscription(key: key, purchases: purchases, renewal: nil))
     #expect(subscription.periods.map(\.key.line.text) == ["2", "1"])
     #expect(subscription.current?.key.line.text == "1")
-    #expect(subscription.current(at: Milliseconds(55))?.key.line.text == "2")
+    #expect(subscription.current(at: Timestamp(55))?.key.line.text == "2")
     #expect(Subscription(key: key, purchases: purchases.filter { !$0.isSubscription }, renewal: nil) == nil)
   }
 
@@ -155,7 +155,7 @@ private let grace: [RenewalField: JSONValue] = [.isInBillingRetryPeriod: true, .
     let periods = [Period("1", from: 100, to: 200), Period("2", from: 200, to: 300)].map(\.statement)
     let subscription = try #require(
       Subscription(key: key, purchases: Purchase.fold(periods, rules: purchaseRules), renewal: nil))
-    let lines = [150, 199, 200].map { subscription.current(at: Milliseconds($0))?.key.line.text }
+    let lines = [150, 199, 200].map { subscription.current(at: Timestamp($0))?.key.line.text }
     #expect(lines == ["1", "1", "2"])
   }
 

@@ -32,7 +32,7 @@ private func period(
     let resolved = try #require(Purchase.fold([Self.year, Self.month], rules: purchaseRules).first?.resolved)
     #expect(resolved.facts.isInferred(.isUpgraded))
     let reason = try #require(resolved.origins[.isUpgraded])
-    #expect(reason.source == .signedV2 && reason.asOf == Milliseconds(50_000) && reason.isInferred)
+    #expect(reason.source == .signedV2 && reason.asOf == Timestamp(50_000) && reason.isInferred)
     #expect(reason.message == Self.month.message && reason.rule == purchaseRules[.isUpgraded].id)
   }
 
@@ -41,8 +41,8 @@ private func period(
     let subscription = try #require(
       Subscription(
         key: key, purchases: Purchase.fold([Self.year, Self.month], rules: purchaseRules), renewal: nil))
-    #expect(subscription.current(at: Milliseconds(60_000))?.productID == "monthly")
-    let decision = subscription.accessDecision(at: Milliseconds(80_000))
+    #expect(subscription.current(at: Timestamp(60_000))?.productID == "monthly")
+    let decision = subscription.accessDecision(at: Timestamp(80_000))
     #expect(decision.status == .expired && decision.isConfirmed && !decision.grantsAccess)
   }
 

@@ -1,12 +1,12 @@
 /// A receipt that must not be believed, how it is made, and the one reason for which it is refused.
 struct Attack: Sendable, CustomTestStringConvertible {
   let name: String
-  let reason: ReceiptRefusal.Code
+  let reason: ReceiptError.Code
   let make: @Sendable () throws -> [UInt8]
 
   var testDescription: String { name }
 
-  init(_ name: String, _ reason: ReceiptRefusal.Code, _ make: @escaping @Sendable () throws -> [UInt8]) {
+  init(_ name: String, _ reason: ReceiptError.Code, _ make: @escaping @Sendable () throws -> [UInt8]) {
     (self.name, self.reason, self.make) = (name, reason, make)
   }
 
@@ -165,13 +165,13 @@ struct Attack: Sendable, CustomTestStringConvertible {
   @Test(arguments: Attack.all)
   func `is refused by OpenSSL as well`(attack: Attack) throws {
     // These are what Apple does not do, though one could: more signers, other digests, other keys than RSA.
-    let ours: Set<ReceiptRefusal.Code> = [.unsupportedSignature, .missingDate, .xcodeReceipt]
+    let ours: Set<ReceiptError.Code> = [.unsupportedSignature, .missingDate, .xcodeReceipt]
     let bytes = try attack.make()
     guard !ours.contains(attack.reason), attack.name != "an elliptic curve", bytes.first == 0x30 else { return }
     guard case .app(let receipt)? = Bench.reader.read(bytes).receipt else { return }
     let date = try #require(receipt.createdAt)
     let root = Bench.pki.root.certificate.fingerprint
-    #expect(CMSVerdict.content(of: bytes, trustedRoots: [root], validAt: date) == nil)
+    #expect(CMSVerification.content(of: bytes, trustedRoots: [root], validAt: date) == nil)
   }
 
   @Test(arguments: Attack.all)

@@ -1,7 +1,7 @@
 /// A workbench for receipts and forgeries: one PKI per run, a reader that trusts it, purchases of every kind.
 enum Bench {
   /// 2026-01-01T00:00:00Z.
-  static let now = Milliseconds(1_767_225_600_000)
+  static let now = Timestamp(1_767_225_600_000)
   static let app = SimulatedApp(name: "Trails", bundleID: "com.example.trails", appAppleID: 1_234_567)
 
   static let pki = ReceiptPKI.known(at: now)
@@ -51,5 +51,5 @@ enum Bench {
 
 extension Bench {
   /// A refusal with this code, to be compared.
-  static func refusal(_ code: ReceiptRefusal.Code) -> ReceiptRefusal { ReceiptRefusal(code, "") }
+  static func refusal(_ code: ReceiptError.Code) -> ReceiptError { ReceiptError(code, "") }
 }

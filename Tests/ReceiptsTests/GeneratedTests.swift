@@ -167,7 +167,7 @@
           message.isIndefinite = isIndefinite
           message.signers = signers
           let bytes = try message.signed(by: pki)
-          let content = CMSVerdict.content(of: bytes, trustedRoots: [root], validAt: Bench.now)
+          let content = CMSVerification.content(of: bytes, trustedRoots: [root], validAt: Bench.now)
           #expect((content == Bench.receipt.content) == isGood)
           #expect((Bench.reader.read(bytes).refusal == nil) == isGood)
         }

@@ -112,8 +112,8 @@ struct Damage: Sendable, CustomTestStringConvertible {
       ("{ \"purchase-info\" = \"e30=\"; \"purchase-info\" = \"e30=\"; }", .notAReceipt),
       ("MIIBCgKCAQEA", .truncated), ("MIAGCSqGSIb3DQEHAqCA", .truncated), ("MIEBAg==", .notAReceipt),
       ("MIEGAgEBAgEC", .notAReceipt),
-    ] as [(String, ReceiptRefusal.Code)])
-  func `is refused with the reason`(text: String, reason: ReceiptRefusal.Code) {
+    ] as [(String, ReceiptError.Code)])
+  func `is refused with the reason`(text: String, reason: ReceiptError.Code) {
     let reading = Bench.reader.read(Array(text.utf8))
     #expect(reading.refusal?.code == reason)
     #expect(reading.receipt == nil)

@@ -11,7 +11,7 @@ struct `Real receipts` {
     return list.compactMap(\.object)
   }()
 
-  static func read(_ file: String) throws -> ReceiptReading {
+  static func read(_ file: String) throws -> ReceiptReadResult {
     reader.read(try #require(Samples.bytes("receipts/\(file)")))
   }
 
@@ -66,7 +66,7 @@ struct `Real receipts` {
     let base64 = try #require(Samples.bytes("receipts/\(file)"))
     let der = try #require(Base64.standard.decode(Array(base64.filter { $0 > 0x20 })))
     let root = try #require(Digest(hex: "b0b1730ecbc7ff4505142c49f1295e6eda6bcaed7e2c68c5be91b5a11001f024"))
-    let content = CMSVerdict.content(
+    let content = CMSVerification.content(
       of: der, trustedRoots: [root], validAt: try #require(Self.createdAt[file]))
     #expect((content != nil) == (Self.reader.read(der).refusal == nil))
   }
@@ -78,7 +78,7 @@ struct `Real receipts` {
       Issue.record("\(file) is not read as an app receipt")
       return
     }
-    let isRecent = try #require(receipt.createdAt) > Milliseconds(1_609_459_200_000)
+    let isRecent = try #require(receipt.createdAt) > Timestamp(1_609_459_200_000)
     for purchase in receipt.purchases { #expect(purchase.ownership?.name == (isRecent ? "PURCHASED" : nil), "\(file)") }
   }
 
@@ -105,15 +105,15 @@ struct `Real receipts` {
 
   private static func strings(_ value: JSONValue?) -> [String] { (value?.array ?? []).compactMap(\.string) }
 
-  private static let createdAt: [String: Milliseconds] = [
-    "tpinapp_sandbox_g5_sha256.b64": Milliseconds(1_766_774_387_000),
-    "tpinapp_xcode_2020.b64": Milliseconds(1_595_439_195_000),
-    "apple_xcode_with_transaction.b64": Milliseconds(1_697_679_940_000),
-    "apple_xcode_empty.b64": Milliseconds(1_697_678_334_000),
-    "revenuecat_sandbox_sampleapp.b64": Milliseconds(1_595_439_548_000),
-    "mindnode_ios_sandbox1.b64": Milliseconds(1_505_122_714_000),
-    "mbaasy_unified_sandbox_2015.b64": Milliseconds(1_439_452_246_000),
-    "purchasing_experiments_sandbox_2023.b64": Milliseconds(1_677_076_215_000),
-    "imdhemy_ios_receipt.b64": Milliseconds(1_604_851_257_000),
+  private static let createdAt: [String: Timestamp] = [
+    "tpinapp_sandbox_g5_sha256.b64": Timestamp(1_766_774_387_000),
+    "tpinapp_xcode_2020.b64": Timestamp(1_595_439_195_000),
+    "apple_xcode_with_transaction.b64": Timestamp(1_697_679_940_000),
+    "apple_xcode_empty.b64": Timestamp(1_697_678_334_000),
+    "revenuecat_sandbox_sampleapp.b64": Timestamp(1_595_439_548_000),
+    "mindnode_ios_sandbox1.b64": Timestamp(1_505_122_714_000),
+    "mbaasy_unified_sandbox_2015.b64": Timestamp(1_439_452_246_000),
+    "purchasing_experiments_sandbox_2023.b64": Timestamp(1_677_076_215_000),
+    "imdhemy_ios_receipt.b64": Timestamp(1_604_851_257_000),
   ]
 }

@@ -10,8 +10,8 @@
     try await KeptUp.with(world) { kept in
       kept.send(.v2)
       let http = kept.asking()
-      let check = HeartbeatCheck(
-        client: http.client, ledger: Ledger(pool: kept.pool), every: .hours(24), within: .minutes(10),
+      let check = HeartbeatMonitor(
+        client: http.client, ledger: LedgerStore(pool: kept.pool), every: .hours(24), within: .minutes(10),
         clock: kept.clock.clock)
       let place = try await kept.place()
       #expect(try await check.check(place) == .asked)
@@ -46,11 +46,11 @@
   }
 
   private func checking(
-    _ kept: KeptUp, _ body: (HeartbeatCheck, AskablePlace) async throws -> Void
+    _ kept: KeptUp, _ body: (HeartbeatMonitor, ReconciliationTarget) async throws -> Void
   ) async throws {
     let http = kept.asking()
-    let check = HeartbeatCheck(
-      client: http.client, ledger: Ledger(pool: kept.pool), every: .hours(24), within: .minutes(10),
+    let check = HeartbeatMonitor(
+      client: http.client, ledger: LedgerStore(pool: kept.pool), every: .hours(24), within: .minutes(10),
       clock: kept.clock.clock)
     try await body(check, try await kept.place())
     await http.end()
@@ -142,7 +142,8 @@
 
   /// Runs `body` with the Production of an App Store that answers as `apple` does.
   private static func inProduction(
-    of apple: some HTTPHandler, _ body: @escaping @Sendable (KeptUp, HeartbeatCheck, AskablePlace) async throws -> Void
+    of apple: some HTTPHandler,
+    _ body: @escaping @Sendable (KeptUp, HeartbeatMonitor, ReconciliationTarget) async throws -> Void
   ) async throws {
     let world = MixedStory.world(customers: 0, seed: 2, start: KeptUp.start)
     try await KeptUp.with(world) { kept in
@@ -152,8 +153,8 @@
         group.addTask { try await server.run() }
         defer { group.cancelAll() }
         let http = kept.asking("http://127.0.0.1:\(server.port)")
-        let check = HeartbeatCheck(
-          client: http.client, ledger: Ledger(pool: kept.pool), every: .hours(24), within: .minutes(10),
+        let check = HeartbeatMonitor(
+          client: http.client, ledger: LedgerStore(pool: kept.pool), every: .hours(24), within: .minutes(10),
           clock: kept.clock.clock)
         try await body(kept, check, try await kept.place(.production))
         await http.end()
@@ -189,5 +190,5 @@ private struct Silent: HTTPHandler {
 }
 
 private struct NotLost: Error {
-  let finding: HeartbeatCheck.Finding
+  let finding: HeartbeatMonitor.Finding
 }

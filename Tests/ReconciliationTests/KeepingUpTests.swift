@@ -9,9 +9,9 @@
       }
       #expect(isCompared, "Production and the Sandbox")
       // The service plans the next comparison after it has finished one: of Production before it begins the Sandbox's.
-      let scope = Scope(app: try await kept.place().scope.app, environment: .production)
+      let scope = AppScope(app: try await kept.place().scope.app, environment: .production)
       let now = kept.clock.clock.now()
-      func claims(at instant: Milliseconds) async throws -> Bool {
+      func claims(at instant: Timestamp) async throws -> Bool {
         try await kept.pool.transaction { session throws(DatabaseError) in
           try ReconciliationTable.claim(
             scope, every: .hours(24), lease: .hours(24), at: instant, in: session)
@@ -43,7 +43,7 @@
       #expect(try await !claims(after: .minutes(74)))
       #expect(try await claims(after: .minutes(75)))
       // A whole one by hand is as good; one of a few days leaves a gap before it, and is not.
-      func finish(from start: Milliseconds?, after wait: Interval) async throws -> Milliseconds? {
+      func finish(from start: Timestamp?, after wait: Interval) async throws -> Timestamp? {
         try await kept.pool.transaction { session throws(DatabaseError) in
           try ReconciliationTable.finish(scope, from: start, until: begun + wait, in: session)
           return try ReconciliationTable.finished(scope, in: session)

@@ -1,6 +1,6 @@
 /// A simulated App Store and a service that it sends to, for the length of one test: under one clock, or the service ahead.
 struct KeptUp: Sendable {
-  static let start = Milliseconds(1_767_600_000_000)
+  static let start = Timestamp(1_767_600_000_000)
   static let app = MixedStory.app
   private static let receiptPKI = ReceiptPKI.known(at: start)
 
@@ -46,7 +46,7 @@ struct KeptUp: Sendable {
         sealedWith: keys, at: now, in: session)
     }
     let verifier = SignedDataVerifier(roots: TrustedRoots(exactly: [try identity.chains.pki.trustedRoot()]))
-    var settings = Installation.Settings(http: HTTPServerConfiguration(port: 0))
+    var settings = Application.Settings(http: HTTPServerConfiguration(port: 0))
     settings.http.limits.answer = .seconds(80)
     settings.verifyReceipt.production = running.productionURL + "/verifyReceipt"
     // The world's days pass in seconds.
@@ -60,7 +60,7 @@ struct KeptUp: Sendable {
     change(&asking)
     settings.appStore = isAsking ? asking : nil
     let log = RecordingLogHandler()
-    let installation = try await Installation(
+    let installation = try await Application(
       pool: pool, adapter: Self.adapter(running), keys: keys, settings: settings, clock: serviceClock,
       logger: Logger(label: "test", level: .debug, handler: log))
     try installation.server.start()
@@ -83,9 +83,9 @@ struct KeptUp: Sendable {
     }
   }
 
-  private static func adapter(_ running: RunningAppStore) throws -> Adapter {
+  private static func adapter(_ running: RunningAppStore) throws -> MessageDecoder {
     let identity = running.store.identity
-    return Adapter(
+    return MessageDecoder(
       verifier: SignedDataVerifier(roots: TrustedRoots(exactly: [try identity.chains.pki.trustedRoot()])),
       receipts: ReceiptReader(trust: ReceiptTrust(exactly: [try identity.receiptPKI.trustedRoot()])))
   }
@@ -98,7 +98,7 @@ struct KeptUp: Sendable {
   /// Has Apple send to the service, or elsewhere.
   func send(_ version: NotificationVersion, to other: String? = nil) {
     running.send(
-      AppPlace(bundleID: Self.app, environment: environment),
+      SimulatedAppScope(bundleID: Self.app, environment: environment),
       to: Simulator.Destination(url: other ?? url, version: version))
   }
 
@@ -131,17 +131,18 @@ struct KeptUp: Sendable {
 
   /// Hands in evidence as the app's back end does.
   func handIn(_ evidence: [[UInt8]]) async throws {
-    let intake = Intake(adapter: try Self.adapter(running))
+    let intake = IngestDecider(adapter: try Self.adapter(running))
     let (environment, now) = (try await place().environment, serviceClock.now())
     let app = try #require(
       try await pool.read { session throws(DatabaseError) in try AppTable.find(Self.app, in: session) })
     let entries = try evidence.compactMap { body in
       try intake.decision(
-        on: InboxMessage(kind: .evidence, body: body, claim: Claim(environment: environment), receivedAt: now),
+        on: InboxMessage(
+          kind: .evidence, body: body, claim: SubmissionMetadata(environment: environment), receivedAt: now),
         about: app
       ).entry
     }
-    _ = try await Ledger(pool: pool).append(entries)
+    _ = try await LedgerStore(pool: pool).append(entries)
   }
 
   /// The answer to an old client's receipt, by the service or by another one at `base`, and who gave it.
@@ -172,8 +173,9 @@ struct KeptUp: Sendable {
   func asking(_ url: String? = nil) -> Asking {
     let http = HTTPClient()
     // Between two attempts no time passes.
-    let timing = CallTiming(clock: clock.clock, sleep: { _ in try Task.checkCancellation() })
-    let gate = BudgetGate(store: SharedBudgets().member("test"), timing: timing, bounds: { _ in Self.noLimit })
+    let timing = CallTimeSource(clock: clock.clock, sleep: { _ in try Task.checkCancellation() })
+    let gate = RateLimiter(
+      store: InMemoryRateLimitStore().member("test"), timing: timing, bounds: { _ in Self.noLimit })
     return Asking(
       client: AppStoreClient(
         http: http, hosts: AppStoreHosts(simulator: url ?? running.productionURL), gate: gate, timing: timing),
@@ -181,13 +183,14 @@ struct KeptUp: Sendable {
   }
 
   /// The app in one environment.
-  func place(_ environment: Environment? = nil) async throws -> AskablePlace {
+  func place(_ environment: Environment? = nil) async throws -> ReconciliationTarget {
     let keys = keys
     let askable = try await pool.read { session throws(DatabaseError) in
-      try AskableApp.all(with: keys, in: session).askable
+      try AppWithAPIKey.all(with: keys, in: session).askable
     }
     let app = try #require(askable.first)
-    return try #require(AskablePlace(app, environment ?? (self.environment == .production ? .production : .sandbox)))
+    return try #require(
+      ReconciliationTarget(app, environment ?? (self.environment == .production ? .production : .sandbox)))
   }
 
   func mend() async throws {
@@ -199,18 +202,18 @@ struct KeptUp: Sendable {
     at url: String? = nil, _ change: (inout Reconciler.Plan) -> Void = { _ in }
   ) async throws -> ReconciliationReport {
     let (pool, keys, asking) = (pool, keys, asking(url))
-    let (ledger, logger) = (Ledger(pool: pool), Logger(label: "test", level: .debug, handler: log))
+    let (ledger, logger) = (LedgerStore(pool: pool), Logger(label: "test", level: .debug, handler: log))
     let verifier = SignedDataVerifier(
       roots: TrustedRoots(exactly: [try running.store.identity.chains.pki.trustedRoot()]))
-    let intake = Intake(adapter: try Self.adapter(running))
-    let answers = AppleAnswers(intake: intake, clock: serviceClock, logger: logger) { entry in
+    let intake = IngestDecider(adapter: try Self.adapter(running))
+    let answers = APIResponseRecorder(intake: intake, clock: serviceClock, logger: logger) { entry in
       try await ledger.append([entry]).first ?? .stored
     }
-    let seeding = Seeding(
+    let seeding = HistoryJobWorker(
       pool: pool, client: asking.client, read: { answers.read($0, $1, $2) },
       access: {
-        try await pool.read { session throws(DatabaseError) in try AskableApp.seeding(with: keys, in: session) }
-      }, metrics: SeedingMetrics(MetricsRegistry()), clock: serviceClock, logger: logger)
+        try await pool.read { session throws(DatabaseError) in try AppWithAPIKey.seeding(with: keys, in: session) }
+      }, metrics: HistoryJobMetrics(MetricsRegistry()), clock: serviceClock, logger: logger)
     let reconciler = Reconciler(
       client: asking.client, verifier: verifier, intake: intake, ledger: ledger, seeding: seeding,
       directory: {
@@ -226,10 +229,10 @@ struct KeptUp: Sendable {
   /// Asks Apple once for the refunds of everybody whose turn it is; how many were asked about.
   func sweepRefunds() async throws -> Int {
     let (ledger, asking, logger) = (
-      Ledger(pool: pool), asking(), Logger(label: "test", level: .debug, handler: log)
+      LedgerStore(pool: pool), asking(), Logger(label: "test", level: .debug, handler: log)
     )
-    let answers = AppleAnswers(
-      intake: Intake(adapter: try Self.adapter(running)), clock: serviceClock, logger: logger
+    let answers = APIResponseRecorder(
+      intake: IngestDecider(adapter: try Self.adapter(running)), clock: serviceClock, logger: logger
     ) { entry in try await ledger.append([entry]).first ?? .stored }
     let sweep = RefundSweep(
       client: asking.client, ledger: ledger, keys: keys, every: .days(7), metrics: MetricsRegistry(),
@@ -240,7 +243,7 @@ struct KeptUp: Sendable {
   }
 
   /// When somebody is to be asked about next; in the past while they are, nil when nobody is.
-  func nextLookUp() async throws -> Milliseconds? {
+  func nextLookUp() async throws -> Timestamp? {
     try await pool.read { session throws(DatabaseError) in
       try session.query("SELECT MIN(IF(owner IS NULL, due_at, 0)) AS due FROM work WHERE state = 0").first?
         .optionalMilliseconds("due")

@@ -43,14 +43,14 @@ import Rollout
     try await KeptUp.with(world, in: .production, ahead: .days(ahead)) { kept in
       let place = try await kept.place()
       let now = kept.serviceClock.now()
-      let flags = try await kept.pool.read { session throws(DatabaseError) in try FlagTable.all(in: session) }
+      let flags = try await kept.pool.read { session throws(DatabaseError) in try StageTable.all(in: session) }
       let flag = try #require(flags[place.scope])
       _ = try await kept.pool.transaction { session throws(DatabaseError) in
         // Beside other tests the guard would take an app back since its answers are slow.
         var rule = GuardRule()
         (rule.mostErrors, rule.mostLatency) = (0, 0)
-        try GuardTable.set(rule, of: place.scope, at: Milliseconds(1), in: session)
-        return try FlagTable.advance(place.scope, from: flag, to: .live, at: now, in: session)
+        try GuardTable.set(rule, of: place.scope, at: Timestamp(1), in: session)
+        return try StageTable.advance(place.scope, from: flag, to: .live, at: now, in: session)
       }
       // As they are on the devices, and were migrated.
       let pki = kept.running.store.identity.receiptPKI

@@ -31,7 +31,7 @@
         ["fault": "unauthorized", "on": "api", "operation": "getNotificationHistory", "skip": 21, "times": .null])
       let report = try await kept.reconcile()
       #expect(report.unfinished.map(\.part) == [.notifications])
-      #expect((report.unfinished.first?.error as? CallFailure)?.code == .unauthorized)
+      #expect((report.unfinished.first?.error as? APIError)?.code == .unauthorized)
       #expect(!report.isComplete)
       #expect(try await kept.rowCount("inbox WHERE kind = 5") == report.takenIn)
       #expect(report.takenIn > 0 && report.takenIn < missing && report.lookedUp > 0)
@@ -101,7 +101,7 @@
     try await withSilence { kept in
       let report = try await kept.reconcile(at: "http://127.0.0.1:1")
       #expect(report.unfinished.map(\.part) == [.notifications])
-      #expect((report.unfinished.first?.error as? CallFailure)?.code == .unreachable)
+      #expect((report.unfinished.first?.error as? APIError)?.code == .unreachable)
       #expect(report.pending > 0 && report.lookedUp == 0 && !report.isComplete)
       #expect(try await waiting(kept) == report.pending)
       // Put off by at most a minute: then the next asks about them, and not twice.
@@ -119,8 +119,8 @@
       kept.clock.advance(by: .minutes(2))
       let (scope, now) = (try await kept.place().scope, kept.clock.clock.now())
       let leased = try await kept.pool.transaction { session throws(DatabaseError) in
-        try WorkTable.lease(
-          WorkTable.Selection(scope), limit: 1_000, until: now + .minutes(15),
+        try HistoryJobTable.lease(
+          HistoryJobTable.Selection(scope), limit: 1_000, until: now + .minutes(15),
           owner: [UInt8](repeating: 1, count: 16), at: now, in: session
         ).customers
       }

@@ -28,7 +28,7 @@
       #expect(again.takenIn == 0 && again.lookedUp == 0)
       #expect(ReconciliationReport.sum(again.notifications) == sent)
       let rows = try await kept.pool.read { session throws(DatabaseError) in
-        try CompletenessTable.read(from: Milliseconds(0), in: session).filter { $0.measure == .notifications }
+        try CompletenessTable.read(from: Timestamp(0), in: session).filter { $0.measure == .notifications }
       }
       #expect(rows.reduce(0) { $0 + $1.completeness.recovered } == report.takenIn)
     }
@@ -60,7 +60,7 @@
       let (app, day) = (try await kept.place().app, Interval.days(1).milliseconds)
       let now = kept.clock.clock.now()
       // A signed period that ended ten days ago, and the next as V1 told it when it began.
-      func entry(_ source: Source, line: String, from start: Int64, asOf: Int64) -> Entry {
+      func entry(_ source: Source, line: String, from start: Int64, asOf: Int64) -> LedgerEntry {
         var findings = Findings(app: KeptUp.app, environment: .sandbox)
         var facts = Facts<PurchaseField>()
         facts.set(.type, "Auto-Renewable Subscription")
@@ -76,11 +76,11 @@
               asOf: now + .milliseconds(asOf * day), tieBreak: [UInt8](repeating: 1, count: 16)),
             facts: facts, message: [UInt8](repeating: 1, count: 32))
         ]
-        return Entry(
+        return LedgerEntry(
           message,
-          .accepted(Entry.Acceptance(app: app.id, findings: findings, signedAt: nil, title: "test")))
+          .accepted(LedgerEntry.AcceptedMessage(app: app.id, findings: findings, signedAt: nil, title: "test")))
       }
-      let ledger = Ledger(pool: kept.pool)
+      let ledger = LedgerStore(pool: kept.pool)
       _ = try await ledger.append([entry(.signedV2, line: "1", from: -40, asOf: -40)])
       _ = try await ledger.append([entry(.notificationV1, line: "2", from: -10, asOf: -10)])
       let report = try await kept.reconcile { $0.isDry = true }
@@ -93,7 +93,7 @@
   @Test func `asks about ids that nothing signed names last, a few of them, as of any claim`() async throws {
     try await KeptUp.with(world(customers: 2), isAsking: false) { kept in
       let (app, now) = (try await kept.place().app, kept.clock.clock.now())
-      func entry(_ source: Source, _ original: String) -> Entry {
+      func entry(_ source: Source, _ original: String) -> LedgerEntry {
         let message = InboxMessage(kind: .notification, body: Array(original.utf8), receivedAt: now)
         var facts = Facts<PurchaseField>()
         facts.set(.type, "Auto-Renewable Subscription")
@@ -108,12 +108,12 @@
             rank: Rank(asOf: now - .days(40), tieBreak: [UInt8](repeating: 1, count: 16)), facts: facts,
             message: [UInt8](repeating: 1, count: 32))
         ]
-        return Entry(
+        return LedgerEntry(
           message,
-          .accepted(Entry.Acceptance(app: app.id, findings: findings, signedAt: nil, title: "test")))
+          .accepted(LedgerEntry.AcceptedMessage(app: app.id, findings: findings, signedAt: nil, title: "test")))
       }
       let forged = (0..<40).map { entry(.notificationV1, "80\($0)") }
-      _ = try await Ledger(pool: kept.pool).append(forged + [entry(.signedV2, "9077")])
+      _ = try await LedgerStore(pool: kept.pool).append(forged + [entry(.signedV2, "9077")])
       // Apple was asked about each of them, and it was forgotten since.
       try await kept.pool.transaction { session throws(DatabaseError) in
         _ = try session.execute("DELETE FROM work")

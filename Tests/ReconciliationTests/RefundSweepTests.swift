@@ -54,7 +54,7 @@
           isSubscription: transaction.product.kind == .autoRenewable))
       let line = key.originalTransactionID + "/" + key.line.text
       guard lines.contains(line), let date = payload["revocationDate"]?.integer else { continue }
-      told[line] = Milliseconds(date).wholeSeconds
+      told[line] = Timestamp(date).wholeSeconds
     }
     return (known, told)
   }

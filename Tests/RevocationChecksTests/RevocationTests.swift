@@ -14,7 +14,7 @@ import Time
 /// A simulated App Store whose certificates name its responder, and a process that asks it.
 private struct RevocationBench {
   static let bundleID = "com.example.revocation"
-  static let now = Milliseconds(1_780_000_000_000)
+  static let now = Timestamp(1_780_000_000_000)
   private static let receiptPKI = ReceiptPKI.known(at: now)
 
   let store: RunningAppStore
@@ -64,16 +64,16 @@ private struct RevocationBench {
   }
 
   func checks(
-    _ revocations: Revocations, metrics: MetricsRegistry = MetricsRegistry(), deadline: Interval = .seconds(30)
-  ) -> RevocationChecks {
-    RevocationChecks(
+    _ revocations: RevocationCache, metrics: MetricsRegistry = MetricsRegistry(), deadline: Interval = .seconds(30)
+  ) -> RevocationChecker {
+    RevocationChecker(
       revocations, responder: Responder(client: client, deadline: deadline), pool: pool, metrics: metrics,
       clock: clock.clock, logger: Logger(label: "test", level: .debug, handler: log))
   }
 
   /// Whether something that Apple signs now, or signed then, is taken.
   func take(
-    _ revocations: Revocations, signedAt date: Milliseconds? = nil
+    _ revocations: RevocationCache, signedAt date: Timestamp? = nil
   ) throws -> Result<Void, VerificationError> {
     let pki = store.store.identity.chains.pki
     let verifier = SignedDataVerifier(roots: TrustedRoots(exactly: [try pki.trustedRoot()]), revocations: revocations)
@@ -89,7 +89,7 @@ private struct RevocationBench {
     } catch { return .failure(error) }
   }
 
-  func code(_ revocations: Revocations, signedAt date: Milliseconds? = nil) throws -> String {
+  func code(_ revocations: RevocationCache, signedAt date: Timestamp? = nil) throws -> String {
     switch try take(revocations, signedAt: date) {
     case .success: "taken"
     case .failure(let error): error.code.rawValue
@@ -100,7 +100,7 @@ private struct RevocationBench {
 @Suite struct `The revocation checks` {
   @Test func `ask twice a day`() async throws {
     try await RevocationBench.with { bench in
-      let (revocations, metrics) = (Revocations(), MetricsRegistry())
+      let (revocations, metrics) = (RevocationCache(), MetricsRegistry())
       let code = try bench.code(revocations)
       #expect(code == "taken")
       let checks = bench.checks(revocations, metrics: metrics)
@@ -117,7 +117,7 @@ private struct RevocationBench {
   @Test func `refuse what a revoked certificate signed since, loudly`() async throws {
     try await RevocationBench.with { bench in
       try await bench.fault("revoked")
-      let (revocations, metrics) = (Revocations(), MetricsRegistry())
+      let (revocations, metrics) = (RevocationCache(), MetricsRegistry())
       #expect(try bench.code(revocations) == "taken", "nobody knew")
       let checks = bench.checks(revocations, metrics: metrics)
       await checks.round()
@@ -142,7 +142,7 @@ private struct RevocationBench {
       ] {
         try await bench.mend()
         try await bench.fault(fault, value: value)
-        let (revocations, metrics) = (Revocations(), MetricsRegistry())
+        let (revocations, metrics) = (RevocationCache(), MetricsRegistry())
         #expect(try bench.code(revocations) == "taken")
         let deadline = Interval.milliseconds(fault == "stalled" ? 200 : 60_000)
         await bench.checks(revocations, metrics: metrics, deadline: deadline).round()
@@ -155,7 +155,7 @@ private struct RevocationBench {
 
   @Test func `ask nobody about a certificate that names no responder`() async throws {
     try await RevocationBench.with(namesResponder: false) { bench in
-      let (revocations, metrics) = (Revocations(), MetricsRegistry())
+      let (revocations, metrics) = (RevocationCache(), MetricsRegistry())
       let code = try bench.code(revocations)
       #expect(code == "taken")
       let checks = bench.checks(revocations, metrics: metrics)
@@ -169,7 +169,7 @@ private struct RevocationBench {
 
   @Test func `refuse while the service runs`() async throws {
     try await RevocationBench.with { bench in
-      let revocations = Revocations()
+      let revocations = RevocationCache()
       try await bench.fault("revoked")
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { try await bench.checks(revocations).run() }
@@ -184,7 +184,7 @@ private struct RevocationBench {
 
   @Test func `tell every process what one of them learned, also after a restart`() async throws {
     try await RevocationBench.with { bench in
-      let (first, second) = (Revocations(), Revocations())
+      let (first, second) = (RevocationCache(), RevocationCache())
       for revocations in [first, second] { #expect(try bench.code(revocations) == "taken") }
       await bench.checks(second).round()
       try await bench.fault("revoked")
@@ -193,7 +193,7 @@ private struct RevocationBench {
       await bench.checks(second).exchange()
       #expect(try bench.code(second) == "revoked")
       try await bench.mend()
-      let restarted = Revocations()
+      let restarted = RevocationCache()
       await bench.checks(restarted).exchange()
       #expect(try bench.code(restarted) == "revoked")
       #expect(restarted.revoked.count == 2)

@@ -9,7 +9,7 @@
 
   @Test func `hold every smaller share in a larger one`() throws {
     let bucket = try #require(Bucket(number: 999))
-    let shares = [0, 999, 1_000, 2_500, 10_000].compactMap { RampShare(hundredths: $0) }
+    let shares = [0, 999, 1_000, 2_500, 10_000].compactMap { RampPercentage(hundredths: $0) }
     #expect(shares.map { $0.contains(bucket) } == [false, false, true, true, true])
   }
 
@@ -17,14 +17,14 @@
     ("10", 1_000), ("0", 0), ("100", 10_000), ("0.01", 1), ("12.5%", 1_250), ("99.99", 9_999), ("007", 700),
   ])
   func `is read`(text: String, hundredths: Int) {
-    #expect(RampShare(text)?.hundredths == hundredths)
+    #expect(RampPercentage(text)?.hundredths == hundredths)
   }
 
   @Test(arguments: ["", "101", "100.01", "-1", "1.234", ".5", "5.", "1e1", "ten", "%", "1,5", "٣"])
-  func `is refused`(text: String) { #expect(RampShare(text) == nil) }
+  func `is refused`(text: String) { #expect(RampPercentage(text) == nil) }
 
   @Test(arguments: [(1_000, "10 %"), (1_250, "12.5 %"), (1, "0.01 %"), (1_205, "12.05 %")])
   func `is written`(hundredths: Int, text: String) {
-    #expect(RampShare(hundredths: hundredths)?.description == text)
+    #expect(RampPercentage(hundredths: hundredths)?.description == text)
   }
 }

@@ -1,6 +1,6 @@
 @Suite struct `The evidence for a stage` {
-  private func sound(_ change: (inout Evidence) -> Void = { _ in }) -> Evidence {
-    var evidence = Evidence()
+  private func sound(_ change: (inout RolloutEvidence) -> Void = { _ in }) -> RolloutEvidence {
+    var evidence = RolloutEvidence()
     (evidence.customers, evidence.measuredDays) = (1_000, 2)
     (evidence.hasAPIKey, evidence.hasSharedSecret) = (true, true)
     change(&evidence)
@@ -9,7 +9,7 @@
 
   @Test func `is enough when nothing is missing`() {
     #expect(sound().missing(for: .init()) == [])
-    #expect(Evidence.Demand().customers == 598)
+    #expect(RolloutEvidence.Requirements().customers == 598)
   }
 
   @Test(arguments: [
@@ -79,7 +79,7 @@
   @Test(arguments: [(0, 0, true), (99, 0, true), (100, 0, false), (100, 2, true)])
   func `needs customers compared at this percentage, as the guard asks`(customers: Int, affected: Int, isMissing: Bool)
   {
-    let evidence = sound { $0.step = StepEvidence(rule: GuardRule(), customers: customers, affected: affected) }
+    let evidence = sound { $0.step = GuardObservation(rule: GuardRule(), customers: customers, affected: affected) }
     let missing = evidence.missing(for: .init())
     #expect(missing.map(\.name) == (isMissing ? ["guard"] : []))
     #expect(missing.allSatisfy { $0.next("com.example.app", "Sandbox").hasPrefix("switchyard ") })
@@ -97,7 +97,7 @@
     #expect(next == breach.next("com.example.app", "Sandbox").first)
     // The impact at this percentage is named once, errors and latency after it.
     let both = sound { evidence in
-      evidence.step = StepEvidence(rule: GuardRule(), customers: 100, affected: 2)
+      evidence.step = GuardObservation(rule: GuardRule(), customers: 100, affected: 2)
       evidence.breach = breach
     }.missing(for: .init())
     #expect(both.map(\.name) == ["guard"])
@@ -109,7 +109,7 @@
   @Test func `goes on step by step`() {
     var (step, names): (RolloutStep?, [String]) = (RolloutStep.all[0], [])
     while let at = step {
-      names.append(Move.name(at.stage, at.share))
+      names.append(StageTransition.name(at.stage, at.share))
       step = RolloutStep.next(after: at.stage, at: at.share)
     }
     #expect(
@@ -117,11 +117,11 @@
         "legacy", "record", "shadow", "ramp 1 %", "ramp 5 %", "ramp 25 %", "ramp 50 %", "ramp 100 %", "live",
         "complete",
       ])
-    let odd = RolloutStep.next(after: .ramp, at: RampShare(hundredths: 700))
+    let odd = RolloutStep.next(after: .ramp, at: RampPercentage(hundredths: 700))
     #expect(odd?.share?.hundredths == 2_500)
-    let limit = RolloutStep(.ramp, RampShare(hundredths: 1_000))
+    let limit = RolloutStep(.ramp, RampPercentage(hundredths: 1_000))
     let limited = [100, 500, 1_000, 5_000].map { share in
-      RolloutStep.next(after: .ramp, at: RampShare(hundredths: share), upTo: limit)?.share?.hundredths
+      RolloutStep.next(after: .ramp, at: RampPercentage(hundredths: share), upTo: limit)?.share?.hundredths
     }
     #expect(limited == [500, 1_000, 2_500, 10_000])
     #expect(RolloutStep.all.filter(\.needsEvidence).count == 7)

@@ -1,5 +1,5 @@
 @Suite struct `The guard` {
-  private typealias Answers = GuardFigures.Answers
+  private typealias Answers = GuardStatistics.Answers
 
   @Test(
     arguments: [
@@ -8,13 +8,13 @@
       (3, 3, "held (3 of 100 customers, 100 % above 1 %)"),
     ])
   func `that is held says how many are known, and when they are too many`(customers: Int, affected: Int, text: String) {
-    #expect(GuardRule().held(GuardFigures(customers: customers, affected: affected)) == text)
+    #expect(GuardRule().held(GuardStatistics(customers: customers, affected: affected)) == text)
   }
 
   @Test func `that is held names a threshold with decimals`() {
     var rule = GuardRule()
     (rule.mostImpact, rule.leastCustomers) = (2_500, 20)
-    #expect(rule.held(GuardFigures(customers: 10, affected: 1)) == "held (10 of 20 customers, 10 % above 0.25 %)")
+    #expect(rule.held(GuardStatistics(customers: 10, affected: 1)) == "held (10 of 20 customers, 10 % above 0.25 %)")
   }
 
   @Test(arguments: [
@@ -36,7 +36,7 @@
   func `counts calls without an answer of ours that Apple answers`(
     calls: Int, errors: Int, appleCalls: Int, appleErrors: Int, isBreached: Bool
   ) {
-    let figures = GuardFigures(
+    let figures = GuardStatistics(
       ours: Answers(calls: calls, errors: errors), apple: Answers(calls: appleCalls, errors: appleErrors))
     let breach = GuardRule().verdict(of: figures).breach
     #expect(breach?.cause == (isBreached ? "errors" : nil))
@@ -51,9 +51,9 @@
       (700, 300, true), (1_000, 500, true), (700, 500, false), (500, 10, true), (300, 10, false), (700, nil, false),
     ] as [(Int, Int?, Bool)])
   func `holds our p99 against Apple's`(ours: Int, apple: Int?, isBreached: Bool) {
-    func verdict(_ calls: Int, _ appleCalls: Int, _ rule: GuardRule = GuardRule()) -> GuardRule.Verdict {
+    func verdict(_ calls: Int, _ appleCalls: Int, _ rule: GuardRule = GuardRule()) -> GuardRule.Status {
       rule.verdict(
-        of: GuardFigures(
+        of: GuardStatistics(
           customers: 100, ours: Answers(calls: calls, slowest: ours),
           apple: Answers(calls: appleCalls, slowest: apple)))
     }
@@ -65,7 +65,7 @@
   }
 
   @Test func `names the cause with its figures, the impact first`() {
-    var figures = GuardFigures(
+    var figures = GuardStatistics(
       customers: 100, affected: 2, ours: Answers(calls: 400, errors: 40, slowest: 2_000),
       apple: Answers(calls: 300, errors: 1, slowest: 100))
     #expect(GuardRule().verdict(of: figures) == .breached(.impact(affected: 2, customers: 100)))

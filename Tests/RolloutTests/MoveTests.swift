@@ -1,6 +1,6 @@
 @Suite struct `A move` {
-  private func conditions(_ change: (inout MoveConditions) -> Void = { _ in }) -> MoveConditions {
-    var conditions = MoveConditions()
+  private func conditions(_ change: (inout TransitionPreconditions) -> Void = { _ in }) -> TransitionPreconditions {
+    var conditions = TransitionPreconditions()
     change(&conditions)
     return conditions
   }
@@ -14,35 +14,37 @@
   func `goes back, and between legacy and record, without evidence`(
     from: Stage, to: Stage, hasURL: Bool, changes: Bool
   ) throws {
-    let move = try Move(from: from, to: to, where: conditions { $0.hasLegacyURL = hasURL })
+    let move = try StageTransition(from: from, to: to, where: conditions { $0.hasLegacyURL = hasURL })
     #expect(move.changesAnything == changes && !move.isForced)
     #expect((move.voids != nil) == (from != .legacy && to == .legacy))
   }
 
   @Test func `goes to shadow without evidence, and to ramp with it or by force`() throws {
-    #expect(try !Move(from: .record, to: .shadow, where: conditions()).isForced)
-    let (five, ten) = (RampShare(hundredths: 500), RampShare(hundredths: 1_000))
-    let refusal = #expect(throws: MoveRefusal.self) {
-      try Move(from: .shadow, to: .ramp, share: five, where: conditions())
+    #expect(try !StageTransition(from: .record, to: .shadow, where: conditions()).isForced)
+    let (five, ten) = (RampPercentage(hundredths: 500), RampPercentage(hundredths: 1_000))
+    let refusal = #expect(throws: TransitionError.self) {
+      try StageTransition(from: .shadow, to: .ramp, share: five, where: conditions())
     }
     #expect(refusal?.code == .noEvidence)
-    #expect(try Move(from: .shadow, to: .ramp, share: five, where: conditions { $0.isForced = true }).isForced)
-    #expect(try !Move(from: .shadow, to: .ramp, share: five, where: conditions { $0.hasEvidence = true }).isForced)
+    #expect(
+      try StageTransition(from: .shadow, to: .ramp, share: five, where: conditions { $0.isForced = true }).isForced)
+    #expect(
+      try !StageTransition(from: .shadow, to: .ramp, share: five, where: conditions { $0.hasEvidence = true }).isForced)
     // A larger share is a step forward, a smaller one a step back.
-    let larger = #expect(throws: MoveRefusal.self) {
-      try Move(from: .ramp, at: five, to: .ramp, share: ten, where: conditions())
+    let larger = #expect(throws: TransitionError.self) {
+      try StageTransition(from: .ramp, at: five, to: .ramp, share: ten, where: conditions())
     }
     #expect(larger?.code == .noEvidence)
-    let smaller = try Move(from: .ramp, at: ten, to: .ramp, share: five, where: conditions())
+    let smaller = try StageTransition(from: .ramp, at: ten, to: .ramp, share: five, where: conditions())
     #expect(smaller.changesAnything && !smaller.isForced)
     #expect(smaller.description == "ramp 10 % to ramp 5 %")
-    #expect(try !Move(from: .ramp, at: ten, to: .ramp, share: ten, where: conditions()).changesAnything)
+    #expect(try !StageTransition(from: .ramp, at: ten, to: .ramp, share: ten, where: conditions()).changesAnything)
   }
 
   @Test func `has a share in ramp, and in no other stage`() {
-    for (to, share) in [(Stage.ramp, nil), (.shadow, RampShare(hundredths: 1))] {
-      let refusal = #expect(throws: MoveRefusal.self) {
-        try Move(from: .record, to: to, share: share, where: conditions { $0.isForced = true })
+    for (to, share) in [(Stage.ramp, nil), (.shadow, RampPercentage(hundredths: 1))] {
+      let refusal = #expect(throws: TransitionError.self) {
+        try StageTransition(from: .record, to: to, share: share, where: conditions { $0.isForced = true })
       }
       #expect(refusal?.code == .noShare)
     }
@@ -53,45 +55,51 @@
   ])
   func `is refused to where we answer, unless it is forced`(from: Stage, to: Stage) throws {
     var given = conditions { ($0.hasSharedSecret, $0.hasAPIKey) = (true, true) }
-    let refusal = #expect(throws: MoveRefusal.self) { try Move(from: from, to: to, where: given) }
+    let refusal = #expect(throws: TransitionError.self) { try StageTransition(from: from, to: to, where: given) }
     #expect(refusal?.code == .noEvidence)
     #expect(refusal?.description.contains("rollout advance") == true)
     #expect(refusal?.description.contains("--force --reason") == true)
     given.isForced = true
-    let forced = try Move(from: from, to: to, where: given)
-    let back = try Move(from: to, to: .record, where: given)
+    let forced = try StageTransition(from: from, to: to, where: given)
+    let back = try StageTransition(from: to, to: .record, where: given)
     #expect(forced.isForced && !back.isForced, "force is noted only where it was needed")
   }
 
   @Test(arguments: [
-    (false, true, MoveRefusal.Code.noSharedSecret), (true, false, .noAPIKey), (false, false, .noSharedSecret),
+    (false, true, TransitionError.Code.noSharedSecret), (true, false, .noAPIKey), (false, false, .noSharedSecret),
   ])
   func `is refused to complete without a secret or a key, forced or not`(
-    secret: Bool, key: Bool, code: MoveRefusal.Code
+    secret: Bool, key: Bool, code: TransitionError.Code
   ) throws {
     for isForced in [false, true] {
       let given = conditions { ($0.hasSharedSecret, $0.hasAPIKey, $0.isForced) = (secret, key, isForced) }
-      let refusal = #expect(throws: MoveRefusal.self) { try Move(from: .live, to: .complete, where: given) }
+      let refusal = #expect(throws: TransitionError.self) {
+        try StageTransition(from: .live, to: .complete, where: given)
+      }
       #expect(refusal?.code == code)
       #expect(refusal?.description.contains("`switchyard app") == true)
       // Apple can be asked in live: it needs neither.
-      if isForced { #expect(try Move(from: .record, to: .live, where: given).isForced) }
+      if isForced { #expect(try StageTransition(from: .record, to: .live, where: given).isForced) }
     }
   }
 
   @Test func `is refused to legacy without a URL`() {
-    let refusal = #expect(throws: MoveRefusal.self) { try Move(from: .record, to: .legacy, where: conditions()) }
+    let refusal = #expect(throws: TransitionError.self) {
+      try StageTransition(from: .record, to: .legacy, where: conditions())
+    }
     #expect(refusal?.code == .noLegacyURL)
     #expect(refusal?.description.contains("app legacy-url") == true)
   }
 
   @Test func `is refused to legacy while messages wait, since new ones would pass them by`() throws {
     let given = conditions { ($0.hasLegacyURL, $0.isBackedUp) = (true, true) }
-    let refusal = #expect(throws: MoveRefusal.self) { try Move(from: .record, to: .legacy, where: given) }
+    let refusal = #expect(throws: TransitionError.self) {
+      try StageTransition(from: .record, to: .legacy, where: given)
+    }
     #expect(refusal?.code == .messagesWait)
     #expect(refusal?.description.contains("--pass-by") == true)
-    #expect(try Move(from: .legacy, to: .record, where: given).changesAnything)
-    #expect(try !Move(from: .legacy, to: .legacy, where: given).changesAnything)
+    #expect(try StageTransition(from: .legacy, to: .record, where: given).changesAnything)
+    #expect(try !StageTransition(from: .legacy, to: .legacy, where: given).changesAnything)
   }
 
   @Test func `decides the road of a notification: only legacy stores nothing`() {

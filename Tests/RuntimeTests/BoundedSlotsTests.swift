@@ -1,6 +1,6 @@
 @Suite struct `Slots for heavy work` {
   @Test func `are given out in order, as many as there are`() async throws {
-    let slots = BoundedSlots(count: 2, waiters: 2)
+    let slots = AsyncSemaphore(count: 2, waiters: 2)
     let gate = Gate()
     try await withThrowingTaskGroup(of: Void.self) { group in
       for name in ["a", "b", "c", "d"] {
@@ -8,7 +8,7 @@
         #expect(await eventually { await gate.inside.contains(name) || slots.waitingCount == (name == "c" ? 1 : 2) })
       }
       #expect(await gate.inside == ["a", "b"])
-      await #expect(throws: BoundedSlots.Refusal.overloaded) { try await slots.withSlot {} }
+      await #expect(throws: AsyncSemaphore.Refusal.overloaded) { try await slots.withSlot {} }
       await gate.open("b")
       #expect(await eventually { await gate.inside.contains("c") })
       for name in ["a", "c"] { await gate.open(name) }
@@ -20,7 +20,7 @@
   }
 
   @Test func `are not kept for whoever gave up waiting`() async throws {
-    let slots = BoundedSlots(count: 1, waiters: 2)
+    let slots = AsyncSemaphore(count: 1, waiters: 2)
     let gate = Gate()
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await slots.withSlot { await gate.pass("a") } }
@@ -28,7 +28,7 @@
       let waiting = Task { try await slots.withSlot {} }
       #expect(await eventually { slots.waitingCount == 1 })
       waiting.cancel()
-      await #expect(throws: BoundedSlots.Refusal.cancelled) { try await waiting.value }
+      await #expect(throws: AsyncSemaphore.Refusal.cancelled) { try await waiting.value }
       #expect(slots.waitingCount == 0)
       await gate.open("a")
       try await group.waitForAll()

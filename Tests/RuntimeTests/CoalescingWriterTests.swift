@@ -15,7 +15,7 @@
 
   @Test func `writes together what came while another batch was written`() async {
     let table = Table()
-    let writer = CoalescingWriter<Int, Int>(unwritten: -1) { await table.write($0) }
+    let writer = BatchWriter<Int, Int>(unwritten: -1) { await table.write($0) }
     await withTaskGroup(of: (Int, Int).self) { group in
       group.addTask { (1, await writer.write(1)) }
       #expect(await eventually { table.batches.withLock { $0 == [[1]] } })
@@ -31,10 +31,10 @@
   }
 
   @Test func `answers what was not written, and writes for who was cancelled`() async {
-    let writer = CoalescingWriter<Int, Int>(unwritten: -1) { _ in [] }
+    let writer = BatchWriter<Int, Int>(unwritten: -1) { _ in [] }
     #expect(await writer.write(1) == -1)
     let written = Mutex<[Int]>([])
-    let other = CoalescingWriter<Int, Int>(unwritten: -1) { items in
+    let other = BatchWriter<Int, Int>(unwritten: -1) { items in
       written.withLock { $0 += items }
       return items
     }
@@ -52,7 +52,7 @@
   @Test func `never writes twice at once, and answers each item once`() async {
     let writing = Mutex(0)
     let most = Mutex(0)
-    let writer = CoalescingWriter<Int, Int>(unwritten: -1) { items in
+    let writer = BatchWriter<Int, Int>(unwritten: -1) { items in
       let now = writing.withLock { count in
         count += 1
         return count

@@ -1,6 +1,6 @@
 @Suite struct `The pace of a line in the log` {
   @Test func `is one a minute for each kind, with the number of those left out`() {
-    let pace = LogPace()
+    let pace = LogRateLimiter()
     let start = ContinuousClock.now
     #expect(pace.turn(of: "a", at: start) == 0)
     for second in 1..<60 { #expect(pace.turn(of: "a", at: start + .seconds(second)) == nil) }
@@ -11,7 +11,7 @@
   }
 
   @Test func `is as many as are named, and the next minute's first says how many were left out`() {
-    let pace = LogPace(3)
+    let pace = LogRateLimiter(3)
     let start = ContinuousClock.now
     for second in 0..<3 { #expect(pace.turn(of: "a", at: start + .seconds(second)) == 0) }
     for second in 3..<60 { #expect(pace.turn(of: "a", at: start + .seconds(second)) == nil) }

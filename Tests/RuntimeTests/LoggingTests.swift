@@ -37,7 +37,7 @@
 }
 
 @Suite struct `A log line` {
-  private static let clock = WallClock.fixed(at: Milliseconds(1_795_221_948_123))
+  private static let clock = WallClock.fixed(at: Timestamp(1_795_221_948_123))
 
   private func line(
     _ format: LogFormat, label: String = "intake", _ message: Logger.Message = "stored",
@@ -55,7 +55,7 @@
   }
 
   @Test func `always shows milliseconds`() throws {
-    let clock = WallClock.fixed(at: Milliseconds(1_795_221_948_000))
+    let clock = WallClock.fixed(at: Timestamp(1_795_221_948_000))
     #expect(try line(.human(color: false), clock: clock).hasPrefix("2026-11-21T00:45:48.000Z "))
   }
 

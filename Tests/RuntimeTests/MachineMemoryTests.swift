@@ -5,7 +5,7 @@
   /// Writes a file of the machine.
   private func write(_ text: String, _ path: String) throws {
     let folder = path.split(separator: "/").dropLast().joined(separator: "/")
-    _ = FileFacts.makeDirectory("\(place.path)/\(folder)")
+    _ = FileMetadata.makeDirectory("\(place.path)/\(folder)")
     try OutputFile("\(place.path)/\(path)").write(Array(text.utf8))
   }
 

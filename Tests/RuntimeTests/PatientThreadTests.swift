@@ -1,7 +1,7 @@
 /// Nobody waits for a comparison: it must not make anybody wait.
 @Suite struct `A patient thread` {
   @Test func `computes everything itself, and gives back what it comes to`() async {
-    let thread = PatientThread()
+    let thread = LowPriorityThread()
     var (done, places): (Set<Int>, Set<String>) = ([], [])
     await withTaskGroup(of: (Int, String).self) { group in
       for number in 0..<64 { group.addTask { await thread.run { (number, Self.place()) } } }
@@ -15,7 +15,7 @@
 
   /// A Dispatch thread that a nice thread makes is as nice, and would serve requests so for as long as it lives.
   @Test func `computes on the only nice thread, and another hands its results on`() async {
-    let thread = PatientThread()
+    let thread = LowPriorityThread()
     let handingOn = RecordingExecutor()
     let computing = await withTaskExecutorPreference(handingOn) {
       var computing: Int32
@@ -27,7 +27,7 @@
   }
 
   @Test func `ends with whoever has it`() async {
-    let path = await PatientThread().run { Self.place() }
+    let path = await LowPriorityThread().run { Self.place() }
     let hasEnded = await eventually { unsafe access(path, F_OK) != 0 }
     #expect(hasEnded, "\(path)")
   }

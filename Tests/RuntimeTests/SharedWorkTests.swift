@@ -1,6 +1,6 @@
 @Suite struct `Shared work` {
   @Test func `is done once for all who want it at one time`() async {
-    let work = SharedWork<String, Int>()
+    let work = SingleFlight<String, Int>()
     let runs = Tally()
     let gate = AsyncStream<Void>.makeStream()
     let first = Task {

@@ -25,7 +25,7 @@
   }
 
   @Test func `does one piece of work at a time and gives back what it comes to`() async {
-    let (thread, count) = (SideThread(label: "test"), Count())
+    let (thread, count) = (WorkerThread(label: "test"), Count())
     let done = await withTaskGroup(of: Int.self) { group in
       for number in 0..<64 {
         group.addTask { await thread.run { await work(number, count) } ?? -1 }
@@ -37,7 +37,7 @@
   }
 
   @Test func `does not begin what nobody waits for any more`() async {
-    let (thread, count) = (SideThread(label: "test"), Count())
+    let (thread, count) = (WorkerThread(label: "test"), Count())
     let begun = Count()
     let blocked = Task.detached {
       await thread.run {
@@ -56,7 +56,7 @@
 
   /// Strangers' bodies waited for more than half a minute.
   @Test func `takes no work beyond its line, which is refused at once`() async {
-    let thread = SideThread(label: "test", longestLine: 10)
+    let thread = WorkerThread(label: "test", longestLine: 10)
     let (begun, end) = (Count(), Count())
     let blocked = Task.detached {
       await thread.run(size: 100) {
@@ -80,7 +80,7 @@
   }
 
   @Test func `goes on with others while one awaits`() async {
-    let thread = SideThread(label: "test")
+    let thread = WorkerThread(label: "test")
     let (stream, end) = AsyncStream<Never>.makeStream()
     async let waiting: Bool? = thread.run {
       for await _ in stream {}

@@ -92,10 +92,10 @@
     try await SeedingBench.with(SeedingBench.world(customers: 0)) { bench in
       let time = VirtualTime(bench.clock) { bench.pool.figures.inUse > 0 || bench.http.underWay > 0 }
       try await time.run {
-        let timing = CallTiming(clock: time.clock, sleep: { try await time.sleep($0) }, jitter: { 0.5 })
+        let timing = CallTimeSource(clock: time.clock, sleep: { try await time.sleep($0) }, jitter: { 0.5 })
         let client = bench.client(timing) { _ in RateBounds(start: 20, most: 20) }
         let seeding = bench.seeding(
-          client, Pacing(elapsed: { .milliseconds(0) }, sleep: { try await time.sleep($0) }, random: { $0 / 2 }),
+          client, TimeSource(elapsed: { .milliseconds(0) }, sleep: { try await time.sleep($0) }, random: { $0 / 2 }),
           concurrency: 64)
         try await bench.claim((0..<600).map { "8\(1_000_000 + $0)" }, number: 1)
         try await bench.arrive((0..<600).map { ["7\(1_000_000 + $0)"] })
@@ -139,7 +139,7 @@ extension SeedingBench {
   /// Has V1 report a period of each of these subscriptions that nobody has heard of.
   fileprivate func claim(_ ids: [String], number: Int64) async throws {
     let now = clock.clock.now()
-    let entries = ids.map { id -> Entry in
+    let entries = ids.map { id -> LedgerEntry in
       var findings = Findings(app: app.bundleID, environment: .sandbox)
       let key = PurchaseKey(
         app: app.bundleID, environment: .sandbox, originalTransactionID: id, line: Line(text: "900\(number)"))
@@ -154,18 +154,18 @@ extension SeedingBench {
           key: key, source: .notificationV1, rank: Rank(asOf: now, tieBreak: Array(message.digest.bytes.prefix(16))),
           facts: facts, message: message.digest.bytes)
       ]
-      findings.seeds = [Seed(app: app.bundleID, environment: .sandbox, transactionID: id)]
-      return Entry(
+      findings.seeds = [TransactionReference(app: app.bundleID, environment: .sandbox, transactionID: id)]
+      return LedgerEntry(
         message,
-        .accepted(Entry.Acceptance(app: app.id, findings: findings, signedAt: nil, title: "V1")))
+        .accepted(LedgerEntry.AcceptedMessage(app: app.id, findings: findings, signedAt: nil, title: "V1")))
     }
-    _ = try await Ledger(pool: pool).append(entries)
+    _ = try await LedgerStore(pool: pool).append(entries)
   }
 
-  fileprivate func openLookUps(of ids: [String]) async throws -> [String: OpenLookUp] {
-    var open: [String: OpenLookUp] = [:]
+  fileprivate func openLookUps(of ids: [String]) async throws -> [String: PendingLookup] {
+    var open: [String: PendingLookup] = [:]
     for id in ids {
-      for dossier in try await Ledger(pool: pool).dossiers(of: id, app: app, extent: .customers) {
+      for dossier in try await LedgerStore(pool: pool).dossiers(of: id, app: app, extent: .customers) {
         open.merge(dossier.lookUps) { first, _ in first }
       }
     }
@@ -174,7 +174,8 @@ extension SeedingBench {
 
   /// How many ids Apple said that it does not know.
   fileprivate func unknown() async throws -> (seeds: Int, claims: Int) {
-    let counts = try await pool.read { session throws(DatabaseError) in try WorkTable.counts(of: app, in: session) }
+    let counts = try await pool.read { session throws(DatabaseError) in try HistoryJobTable.counts(of: app, in: session)
+    }
     let unknown = counts.filter { $0.state == .unknown }
     return (
       unknown.filter { !$0.kind.isClaimed }.reduce(0) { $0 + $1.count },
@@ -187,7 +188,7 @@ extension SeedingBench {
     let now = clock.clock.now()
     var entitled: Set<String> = []
     for id in customers.compactMap(\.first) {
-      for dossier in try await Ledger(pool: pool).dossiers(of: id, app: app, extent: .customers) {
+      for dossier in try await LedgerStore(pool: pool).dossiers(of: id, app: app, extent: .customers) {
         let purchases = Purchase.fold(dossier.purchases, rules: Vocabulary.embedded.purchases.rules)
         for key in Set(purchases.map(\.key.subscription)) {
           let renewal = Resolved(
@@ -203,7 +204,7 @@ extension SeedingBench {
   }
 
   /// The subscriptions that run by renewals alone, charged before the period's end: nothing else was expected.
-  fileprivate func renewing(at now: Milliseconds) -> Set<String> {
+  fileprivate func renewing(at now: Timestamp) -> Set<String> {
     let world = running.world
     var renewing: Set<String> = []
     for customer in world.customers(of: Self.bundleID) {

@@ -18,14 +18,14 @@
   /// One of the processes.
   private struct Process {
     let client: AppStoreClient
-    let seeding: Seeding
+    let seeding: HistoryJobWorker
 
-    init(_ bench: SeedingBench, in time: VirtualTime, _ bounds: @escaping @Sendable (BudgetKey) -> RateBounds) {
-      let timing = CallTiming(clock: time.clock, sleep: { try await time.sleep($0) }, jitter: { 0.5 })
+    init(_ bench: SeedingBench, in time: VirtualTime, _ bounds: @escaping @Sendable (RateLimitKey) -> RateBounds) {
+      let timing = CallTimeSource(clock: time.clock, sleep: { try await time.sleep($0) }, jitter: { 0.5 })
       client = bench.client(timing, bounds: bounds)
       seeding = bench.seeding(
         client,
-        Pacing(elapsed: { .milliseconds(0) }, sleep: { try await time.sleep($0) }, random: { $0 / 2 }),
+        TimeSource(elapsed: { .milliseconds(0) }, sleep: { try await time.sleep($0) }, random: { $0 / 2 }),
         concurrency: 64)
     }
 
@@ -51,7 +51,7 @@
 
   /// Runs both processes until `body` ends.
   private static func with(
-    seconds: Int, _ bounds: @escaping @Sendable (BudgetKey) -> RateBounds,
+    seconds: Int, _ bounds: @escaping @Sendable (RateLimitKey) -> RateBounds,
     _ body: @escaping @Sendable (SeedingBench, VirtualTime, [Process]) async throws -> Void
   ) async throws {
     try await SeedingBench.with(world(customers: limit * seconds)) { bench in
@@ -125,7 +125,7 @@
   }
 
   @Test func `uses a known limit, and sends the call of a waiting caller in the next slot`() async throws {
-    let bounds: @Sendable (BudgetKey) -> RateBounds = { _ in
+    let bounds: @Sendable (RateLimitKey) -> RateBounds = { _ in
       RateBounds(start: Double(Self.limit), most: Double(Self.limit), burst: 1)
     }
     try await Self.with(seconds: 40, bounds) { bench, time, processes in

@@ -7,7 +7,7 @@
       let (pages, statuses) = (bench.calls[.getTransactionHistory, 200], bench.calls[.getAllSubscriptionStatuses, 200])
       bench.clock.advance(by: .hours(1))
       let (first, second) = (bench.worker(), bench.worker())
-      let recent = bench.clock.clock.now() - Seeding.recent
+      let recent = bench.clock.clock.now() - HistoryJobWorker.recent
       for worker in [first, second] {
         try await worker.askAgain(ids, of: bench.app, in: .sandbox, unlessDoneSince: recent)
       }

@@ -85,7 +85,7 @@
     try await SeedingBench.with(Self.world(customers: 2)) { bench in
       try await bench.arrive(bench.customers)
       let count = Count()
-      let pacing = Pacing(
+      let pacing = TimeSource(
         elapsed: { .milliseconds(0) },
         sleep: { interval in
           // The grace is over at once, and nothing else.

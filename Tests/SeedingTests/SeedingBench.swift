@@ -2,7 +2,7 @@
 struct SeedingBench: Sendable {
   static let bundleID = "com.example.notes"
   /// 2026-01-05T08:00:00Z.
-  static let start = Milliseconds(1_767_600_000_000)
+  static let start = Timestamp(1_767_600_000_000)
   /// One for all tests: making one takes a second.
   private static let receiptPKI = ReceiptPKI.known(at: start)
 
@@ -85,8 +85,8 @@ struct SeedingBench: Sendable {
   func worker(
     concurrency: Int = 8, isPatient: Bool = false, answerBytes: Int? = nil,
     recordingIf gate: (@Sendable () async -> Bool)? = nil
-  ) -> Seeding {
-    let pacing = Pacing(
+  ) -> HistoryJobWorker {
+    let pacing = TimeSource(
       elapsed: { .milliseconds(0) }, sleep: { isPatient ? await untilCancelled() : try await sleep($0) },
       random: { $0 / 2 })
     return seeding(client(), pacing, concurrency: concurrency, answerBytes: answerBytes, recordingIf: gate)
@@ -94,45 +94,45 @@ struct SeedingBench: Sendable {
 
   /// Asks the simulated App Store, or another; its waits advance the clock instead of passing time.
   func client(_ url: String? = nil, bounds: RateBounds? = nil) -> AppStoreClient {
-    let timing = CallTiming(clock: clock.clock, sleep: { try await sleep($0) }, jitter: { 0.5 })
+    let timing = CallTimeSource(clock: clock.clock, sleep: { try await sleep($0) }, jitter: { 0.5 })
     return client(timing, url) { bounds ?? .unknown($0) }
   }
 
   /// A client with a budget as a process of its own would have it.
   func client(
-    _ timing: CallTiming, _ url: String? = nil, bounds: @escaping @Sendable (BudgetKey) -> RateBounds
+    _ timing: CallTimeSource, _ url: String? = nil, bounds: @escaping @Sendable (RateLimitKey) -> RateBounds
   ) -> AppStoreClient {
     AppStoreClient(
       http: http, hosts: AppStoreHosts(simulator: url ?? running.productionURL),
-      gate: BudgetGate(store: LedgerBudgets(pool: pool), timing: timing, bounds: bounds), timing: timing,
+      gate: RateLimiter(store: DatabaseRateLimitStore(pool: pool), timing: timing, bounds: bounds), timing: timing,
       observe: { calls.note($0) })
   }
 
   func seeding(
-    _ client: AppStoreClient, _ pacing: Pacing, concurrency: Int, grace: Interval? = nil, answerBytes: Int? = nil,
+    _ client: AppStoreClient, _ pacing: TimeSource, concurrency: Int, grace: Interval? = nil, answerBytes: Int? = nil,
     recordingIf gate: (@Sendable () async -> Bool)? = nil
-  ) -> Seeding {
-    let ledger = Ledger(pool: pool)
+  ) -> HistoryJobWorker {
+    let ledger = LedgerStore(pool: pool)
     let logger = Logger(label: "test", level: .debug, handler: log)
-    let answers = AppleAnswers(intake: intake, clock: clock.clock, logger: logger) { entry in
+    let answers = APIResponseRecorder(intake: intake, clock: clock.clock, logger: logger) { entry in
       try await ledger.append([entry]).first ?? .stored
     }
-    var settings = Seeding.Settings()
+    var settings = HistoryJobWorker.Settings()
     settings.concurrency = concurrency
     if let grace { settings.grace = grace }
     if let answerBytes { settings.answerBytes = answerBytes }
-    return Seeding(
+    return HistoryJobWorker(
       pool: pool, client: client,
       read: { body, app, environment in
         let read = answers.read(body, app, environment)
-        return ReadAnswer(read.content) {
+        return DecodedAPIResponse(read.content) {
           guard await gate?() ?? true else { return false }
           return await read.record()
         }
       },
       access: {
-        try await pool.read { session throws(DatabaseError) in try AskableApp.seeding(with: keys, in: session) }
-      }, settings: settings, metrics: SeedingMetrics(MetricsRegistry()), clock: clock.clock, pacing: pacing,
+        try await pool.read { session throws(DatabaseError) in try AppWithAPIKey.seeding(with: keys, in: session) }
+      }, settings: settings, metrics: HistoryJobMetrics(MetricsRegistry()), clock: clock.clock, pacing: pacing,
       logger: logger)
   }
 
@@ -142,12 +142,12 @@ struct SeedingBench: Sendable {
     await Task.yield()
   }
 
-  var intake: Intake { Intake(adapter: adapter) }
+  var intake: IngestDecider { IngestDecider(adapter: adapter) }
 
-  var adapter: Adapter {
+  var adapter: MessageDecoder {
     let root = try? running.store.identity.chains.pki.trustedRoot()
     let roots = TrustedRoots.apple.adding(root.map { [$0] } ?? [], for: .sandbox)
-    return Adapter(verifier: SignedDataVerifier(roots: roots))
+    return MessageDecoder(verifier: SignedDataVerifier(roots: roots))
   }
 
   /// The ids of each customer of the app who has bought something.
@@ -173,7 +173,7 @@ struct SeedingBench: Sendable {
     let entries = customers.map { ids in
       var findings = Findings(app: app.bundleID, environment: environment)
       findings.seeds = ids.map {
-        Seed(app: app.bundleID, environment: environment, transactionID: $0, isSigned: areProven)
+        TransactionReference(app: app.bundleID, environment: environment, transactionID: $0, isSigned: areProven)
       }
       findings.links = ids.dropFirst().map { id in
         CustomerLink(
@@ -181,16 +181,16 @@ struct SeedingBench: Sendable {
       }
       let message = InboxMessage(
         kind: .evidence, body: Array("\(ids) \(environment) \(areProven)".utf8), receivedAt: now)
-      return Entry(
+      return LedgerEntry(
         message,
-        .accepted(Entry.Acceptance(app: app.id, findings: findings, signedAt: nil, title: "receipt")))
+        .accepted(LedgerEntry.AcceptedMessage(app: app.id, findings: findings, signedAt: nil, title: "receipt")))
     }
-    _ = try await Ledger(pool: pool).append(entries)
+    _ = try await LedgerStore(pool: pool).append(entries)
   }
 
   /// Rounds until nothing more is leased.
   @discardableResult
-  func finish(_ worker: Seeding) async throws -> Int {
+  func finish(_ worker: HistoryJobWorker) async throws -> Int {
     var count = 0
     while true {
       let asked = try await worker.round()
@@ -200,14 +200,15 @@ struct SeedingBench: Sendable {
   }
 
   func counts() async throws -> [String: Int] {
-    let counts = try await pool.read { session throws(DatabaseError) in try WorkTable.counts(of: app, in: session) }
+    let counts = try await pool.read { session throws(DatabaseError) in try HistoryJobTable.counts(of: app, in: session)
+    }
     return counts.reduce(into: [:]) { $0[$1.state.name, default: 0] += $1.count }
   }
 
   /// The transaction ids of the app's signed purchases in the ledger.
   func known() async throws -> Set<String> {
     let customers = customers
-    let ledger = Ledger(pool: pool)
+    let ledger = LedgerStore(pool: pool)
     var known: Set<String> = []
     for id in customers.compactMap(\.first) {
       for dossier in try await ledger.dossiers(of: id, app: app, extent: .customers) {

@@ -1,4 +1,4 @@
-import struct Seeding.Verdict
+import struct Seeding.HistoryJobDecision
 
 @Suite struct `The seeding` {
   @Test func `asks about each customer once, and knows then what Apple knows`() async throws {
@@ -67,9 +67,9 @@ import struct Seeding.Verdict
       let customers = bench.customers
       try await bench.arrive(customers)
       let now = bench.clock.clock.now()
-      let selection = WorkTable.Selection(Scope(app: bench.app.id, environment: .sandbox))
+      let selection = HistoryJobTable.Selection(AppScope(app: bench.app.id, environment: .sandbox))
       let lost = try await bench.pool.transaction { session throws(DatabaseError) in
-        try WorkTable.lease(
+        try HistoryJobTable.lease(
           selection, limit: 10, until: now + .minutes(15), owner: [UInt8](repeating: 1, count: 16), at: now,
           in: session
         ).customers
@@ -80,7 +80,7 @@ import struct Seeding.Verdict
       #expect(try await bench.finish(bench.worker()) == customers.count)
       // The killed process was only slow: what it notes of its lost leases changes nothing.
       try await bench.pool.transaction { session throws(DatabaseError) in
-        try WorkTable.settle(
+        try HistoryJobTable.settle(
           lost.map { ($0, .closed(.failed, reason: "late")) }, at: now, in: session)
       }
       #expect(try await bench.counts() == ["done": customers.joined().count])
@@ -116,10 +116,10 @@ import struct Seeding.Verdict
       let (many, few) = (Array(ids[..<700]), ["300000000000", "300000000001"])
       try await bench.arrive([many, few])
       let now = bench.clock.clock.now()
-      let selection = WorkTable.Selection(Scope(app: bench.app.id, environment: .sandbox))
+      let selection = HistoryJobTable.Selection(AppScope(app: bench.app.id, environment: .sandbox))
       let owner = [UInt8](repeating: 2, count: 16)
       let leased = try await bench.pool.transaction { session throws(DatabaseError) in
-        try WorkTable.lease(
+        try HistoryJobTable.lease(
           selection, limit: 1_000, until: now + .minutes(15), owner: owner, at: now, in: session
         ).customers
       }
@@ -128,15 +128,15 @@ import struct Seeding.Verdict
         let found = leased.map { customer in
           // Of the second customer Apple tells one id only.
           let held = customer.subject == few[0] ? Set(few.prefix(1)) : Set(ids)
-          return WorkTable.Settlement.stored(
+          return HistoryJobTable.Outcome.stored(
             StoredHistory(
               environment: .sandbox, originalTransactionIDs: held, transactionIDs: held, revision: "1_1"))
         }
-        try WorkTable.settle(zip(leased, found).map { ($0, $1) }, at: now, in: session)
+        try HistoryJobTable.settle(zip(leased, found).map { ($0, $1) }, at: now, in: session)
       }
       #expect(try await bench.counts() == ["done": 701, "waiting": 1])
       let again = try await bench.pool.transaction { session throws(DatabaseError) in
-        try WorkTable.lease(
+        try HistoryJobTable.lease(
           selection, limit: 1_000, until: now + .minutes(15), owner: owner, at: now, in: session
         ).customers
       }
@@ -171,7 +171,7 @@ import struct Seeding.Verdict
       try await bench.arrive([[known]], environment: .production)
       try await bench.finish(bench.worker())
       let reports = try await bench.pool.read { session throws(DatabaseError) in
-        try WorkTable.list(of: bench.app, WorkTable.State.allCases, limit: 10, in: session)
+        try HistoryJobTable.list(of: bench.app, HistoryJobTable.State.allCases, limit: 10, in: session)
       }
       #expect(reports.count == 2)
       #expect(reports.first { $0.subject == known }?.reason == "history in Sandbox")
@@ -182,7 +182,7 @@ import struct Seeding.Verdict
       #expect(try await bench.worker().round() == 0)
       let now = bench.clock.clock.now()
       let retried = try await bench.pool.transaction { session throws(DatabaseError) in
-        try WorkTable.retry(of: bench.app, [.unknown], at: now, in: session)
+        try HistoryJobTable.retry(of: bench.app, [.unknown], at: now, in: session)
       }
       #expect(retried == 1)
       #expect(try await bench.finish(bench.worker()) == 1)
@@ -231,7 +231,7 @@ import struct Seeding.Verdict
       let ids = bench.customers[0]
       try await bench.arrive([ids])
       let states = try await worker.lookUp(ids, of: bench.app, in: .sandbox, within: .seconds(60))
-      #expect(states == Dictionary(uniqueKeysWithValues: ids.map { ($0, WorkTable.State.done) }))
+      #expect(states == Dictionary(uniqueKeysWithValues: ids.map { ($0, HistoryJobTable.State.done) }))
       let calls = bench.calls[.getTransactionHistory, 200]
       // A moment later it is news enough.
       _ = try await worker.lookUp(ids, of: bench.app, in: .sandbox, within: .seconds(60))
@@ -254,9 +254,9 @@ import struct Seeding.Verdict
     try await pool.read { session throws(DatabaseError) in
       _ = try Migrator().migrate(at: now, in: session)
     }
-    let key = BudgetKey(app: "a", endpoint: .getTransactionHistory, environment: .production)
-    let (first, second) = (LedgerBudgets(pool: pool), LedgerBudgets(pool: pool))
-    let fresh = LearnedRate(.documented(key))
+    let key = RateLimitKey(app: "a", endpoint: .getTransactionHistory, environment: .production)
+    let (first, second) = (DatabaseRateLimitStore(pool: pool), DatabaseRateLimitStore(pool: pool))
+    let fresh = AdaptiveRate(.documented(key))
     #expect(try await first.renew(key, knowing: fresh, at: now).share == 1)
     var refused = fresh
     refused.refused(takenAt: now, retryAt: now + .seconds(30), now: now, .documented(key))
@@ -268,7 +268,7 @@ import struct Seeding.Verdict
     // Who does not come back leaves its share, and what it knew.
     let alone = try await first.renew(key, knowing: fresh, at: now + .minutes(1))
     #expect(alone.share == 1 && alone.learned.refusedAt == now)
-    let other = BudgetKey(app: "b", endpoint: .getTransactionHistory, environment: .production)
+    let other = RateLimitKey(app: "b", endpoint: .getTransactionHistory, environment: .production)
     #expect(try await second.renew(other, knowing: fresh, at: now).share == 1)
     await pool.close()
   }
@@ -279,13 +279,13 @@ import struct Seeding.Verdict
     try await pool.read { session throws(DatabaseError) in
       _ = try Migrator().migrate(at: now, in: session)
     }
-    let key = BudgetKey(app: "a", endpoint: .getTransactionHistory, environment: .production)
-    let (first, second) = (LedgerBudgets(pool: pool), LedgerBudgets(pool: pool))
-    var budget = CallBudget(bounds: .documented(key))
+    let key = RateLimitKey(app: "a", endpoint: .getTransactionHistory, environment: .production)
+    let (first, second) = (DatabaseRateLimitStore(pool: pool), DatabaseRateLimitStore(pool: pool))
+    var budget = RateLimiterState(bounds: .documented(key))
     _ = try await first.renew(key, knowing: budget.learned, at: now)
     _ = budget.take(now: now)
     try await first.leave(key, knowing: budget.learned, at: now)
-    let lease = try await second.renew(key, knowing: LearnedRate(.documented(key)), at: now)
+    let lease = try await second.renew(key, knowing: AdaptiveRate(.documented(key)), at: now)
     #expect(lease.share == 1)
     let taken = try #require(budget.learned.takenUntil)
     #expect(lease.learned.takenUntil == taken)
@@ -303,9 +303,9 @@ import struct Seeding.Verdict
     try await pool.read { session throws(DatabaseError) in
       _ = try Migrator().migrate(at: start, in: session)
     }
-    let key = BudgetKey(app: "a", endpoint: .getTransactionHistory, environment: .production)
-    let (busy, late) = (LedgerBudgets(pool: pool), LedgerBudgets(pool: pool))
-    let known = LearnedRate(.documented(key))
+    let key = RateLimitKey(app: "a", endpoint: .getTransactionHistory, environment: .production)
+    let (busy, late) = (DatabaseRateLimitStore(pool: pool), DatabaseRateLimitStore(pool: pool))
+    let known = AdaptiveRate(.documented(key))
     _ = try await busy.renew(key, knowing: known, at: start + ahead)
     let joined = try await late.renew(key, knowing: known, at: start)
     let from = try #require(joined.bulkFrom)
@@ -319,14 +319,14 @@ import struct Seeding.Verdict
 @Suite struct `A verdict` {
   private static let now = SeedingBench.start
 
-  private static func failure(_ code: CallFailure.Code, _ number: Int64? = nil) -> HistoryLookUp.Outcome {
-    var failure = CallFailure(code, .getTransactionHistory, "")
+  private static func failure(_ code: APIError.Code, _ number: Int64? = nil) -> HistoryFetch.Outcome {
+    var failure = APIError(code, .getTransactionHistory, "")
     failure.errorCode = number
     return .failed(failure)
   }
 
-  private static func word(_ outcome: HistoryLookUp.Outcome, attempt: Int = 1, isAccepted: Bool = true) -> String {
-    let verdict = Verdict(outcome, attempt: attempt, isAccepted: isAccepted, jitter: 1, at: now)
+  private static func word(_ outcome: HistoryFetch.Outcome, attempt: Int = 1, isAccepted: Bool = true) -> String {
+    let verdict = HistoryJobDecision(outcome, attempt: attempt, isAccepted: isAccepted, jitter: 1, at: now)
     let pause = verdict.pause.map { " pause \(($0.until - now).milliseconds / 1_000)" } ?? ""
     return switch verdict.settlement {
     case .stored: "stored" + pause
@@ -364,7 +364,7 @@ import struct Seeding.Verdict
   }
 
   @Test func `keeps everybody waiting until Apple takes calls again`() {
-    var failure = CallFailure(.rateLimited, .getTransactionHistory, "")
+    var failure = APIError(.rateLimited, .getTransactionHistory, "")
     failure.retryAt = Self.now + .minutes(20)
     #expect(Self.word(.failed(failure)) == "released 1200 pause 1200")
     failure.retryAt = nil

@@ -15,8 +15,8 @@
   }
 
   /// Nobody's wait ends by itself but the grace, if it is to.
-  private static func pacing(endsGrace: Bool, asked: (@Sendable (Interval) -> Void)? = nil) -> Pacing {
-    Pacing(
+  private static func pacing(endsGrace: Bool, asked: (@Sendable (Interval) -> Void)? = nil) -> TimeSource {
+    TimeSource(
       elapsed: { .milliseconds(0) },
       sleep: { interval in
         asked?(interval)
@@ -29,7 +29,7 @@
   /// A client whose budget lets two or three calls of each endpoint go, and then no more.
   private static func client(_ bench: SeedingBench) -> AppStoreClient {
     let last = bench.clock.clock.now() + .seconds(2)
-    let timing = CallTiming(
+    let timing = CallTimeSource(
       clock: bench.clock.clock,
       sleep: { interval in
         guard bench.clock.clock.now() + interval <= last else {
@@ -120,7 +120,7 @@
       let wait = Task { try await worker.lookUp(ids, of: bench.app, in: .sandbox, within: .hours(1)) }
       #expect(await eventually { bench.http.underWay > 0 })
       worker.endWaits()
-      #expect(try await wait.value == Dictionary(uniqueKeysWithValues: ids.map { ($0, WorkTable.State.waiting) }))
+      #expect(try await wait.value == Dictionary(uniqueKeysWithValues: ids.map { ($0, HistoryJobTable.State.waiting) }))
       #expect(try await Self.leased(bench) == 0)
       let later = try await worker.lookUp(ids, of: bench.app, in: .sandbox, within: .hours(1))
       #expect(later?.values.allSatisfy { $0 == .waiting } == true, "nobody begins to wait")
@@ -133,7 +133,7 @@
       try await bench.arrive([ids])
       try await Self.slow(bench)
       let limit = Interval.seconds(3)
-      let pacing = Pacing(
+      let pacing = TimeSource(
         elapsed: { .milliseconds(0) },
         sleep: { interval in
           if interval == limit, await eventually({ bench.http.underWay > 0 }) { return }
@@ -142,7 +142,7 @@
         }, random: { $0 / 2 })
       let worker = bench.seeding(bench.client(), pacing, concurrency: 8, grace: Self.grace)
       let states = try await worker.lookUp(ids, of: bench.app, in: .sandbox, within: limit)
-      #expect(states == Dictionary(uniqueKeysWithValues: ids.map { ($0, WorkTable.State.done) }))
+      #expect(states == Dictionary(uniqueKeysWithValues: ids.map { ($0, HistoryJobTable.State.done) }))
       try await Self.expectEverybodyOnce(bench)
     }
   }

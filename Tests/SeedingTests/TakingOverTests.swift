@@ -1,24 +1,24 @@
 @Suite struct `A lease` {
-  private static func scope(_ bench: SeedingBench, _ environment: Environment = .sandbox) -> Scope {
-    Scope(app: bench.app.id, environment: environment)
+  private static func scope(_ bench: SeedingBench, _ environment: Environment = .sandbox) -> AppScope {
+    AppScope(app: bench.app.id, environment: environment)
   }
 
   /// What a process that is not this one has leased.
   private static func leasedElsewhere(
     _ bench: SeedingBench, goesAtOnce: Bool = false
-  ) async throws -> [LeasedCustomer] {
+  ) async throws -> [LeasedHistoryJob] {
     let now = bench.clock.clock.now()
     return try await bench.pool.transaction { session throws(DatabaseError) in
-      try WorkTable.lease(
-        WorkTable.Selection(scope(bench), goesAtOnce: goesAtOnce), limit: 10, until: now + .minutes(15),
+      try HistoryJobTable.lease(
+        HistoryJobTable.Selection(scope(bench), goesAtOnce: goesAtOnce), limit: 10, until: now + .minutes(15),
         owner: [UInt8](repeating: 1, count: 16), at: now, in: session
       ).customers
     }
   }
 
-  private static func begin(_ customers: [LeasedCustomer], _ bench: SeedingBench) async throws -> [Bool] {
+  private static func begin(_ customers: [LeasedHistoryJob], _ bench: SeedingBench) async throws -> [Bool] {
     try await bench.pool.transaction(replayable: true) { session throws(DatabaseError) in
-      try WorkTable.begin(customers, in: session)
+      try HistoryJobTable.begin(customers, in: session)
     }
   }
 
@@ -26,7 +26,7 @@
     try await SeedingBench.with(SeedingBench.world(customers: 1)) { bench in
       try await bench.fault(["fault": "unauthorized", "on": "api", "times": .null])
       let clock = bench.clock
-      let pacing = Pacing(
+      let pacing = TimeSource(
         elapsed: { .milliseconds(0) },
         sleep: { interval in
           // The pauses of whoever waits take their time at once; the limit comes when they have added up to it.
@@ -59,7 +59,7 @@
       #expect(try await Self.begin(lost, bench) == areOurs, "noted twice as once")
       let now = bench.clock.clock.now()
       try await bench.pool.transaction { session throws(DatabaseError) in
-        try WorkTable.settle(lost.map { ($0, .released(until: now)) }, at: now, in: session)
+        try HistoryJobTable.settle(lost.map { ($0, .released(until: now)) }, at: now, in: session)
       }
       #expect(try await bench.finish(bench.worker()) == bench.customers.count - 1)
       #expect(bench.running.historiesBegun.values.allSatisfy { $0.count == 1 })
@@ -95,7 +95,7 @@
       // What is given back is nobody's, and is asked about by whoever waits.
       let now = bench.clock.clock.now()
       try await bench.pool.transaction { session throws(DatabaseError) in
-        try WorkTable.settle(begun.map { ($0, .released(until: now + .hours(1))) }, at: now, in: session)
+        try HistoryJobTable.settle(begun.map { ($0, .released(until: now + .hours(1))) }, at: now, in: session)
       }
       let later = try await bench.worker(isPatient: true).lookUp(
         ids, of: bench.app, in: .sandbox, within: .seconds(60))
@@ -157,11 +157,11 @@
       let id = bench.customers[0][0]
       try await bench.arrive([[id]], environment: .production)
       let (now, worker) = (bench.clock.clock.now(), bench.worker())
-      let key = BudgetKey(
+      let key = RateLimitKey(
         app: SeedingBench.bundleID, endpoint: .getTransactionHistory, environment: .sandbox)
-      var learned = LearnedRate(.unknown(key))
+      var learned = AdaptiveRate(.unknown(key))
       learned.refused(takenAt: now, retryAt: now + .hours(1), now: now, .unknown(key))
-      _ = try await LedgerBudgets(pool: bench.pool).renew(key, knowing: learned, at: now)
+      _ = try await DatabaseRateLimitStore(pool: bench.pool).renew(key, knowing: learned, at: now)
       func unknown() -> Int { bench.calls[.getTransactionHistory, 404] }
       for _ in 0..<3 {
         _ = try await worker.round()

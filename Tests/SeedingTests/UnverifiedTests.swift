@@ -8,7 +8,7 @@
       try await bench.finish(bench.worker())
       #expect(try await bench.counts() == ["done": ids.count, "unknown": 1])
       let kinds = try await bench.pool.read { session throws(DatabaseError) in
-        try WorkTable.counts(of: bench.app, in: session).map(\.kind)
+        try HistoryJobTable.counts(of: bench.app, in: session).map(\.kind)
       }
       #expect(Set(kinds) == [.unverifiedID])
     }
@@ -21,9 +21,9 @@
       try await bench.arrive([[ids[0]]])
       let worker = bench.worker()
       await worker.refresh()
-      let place = Seeding.Place(app: bench.app.id, environment: .sandbox)
-      #expect(try await worker.round(in: Seeding.Lane(place: place, queue: .unverified)) == 0)
-      #expect(try await worker.round(in: Seeding.Lane(place: place, queue: .requested)) == 1)
+      let place = HistoryJobWorker.APIScope(app: bench.app.id, environment: .sandbox)
+      #expect(try await worker.round(in: HistoryJobWorker.HistoryJobQueue(place: place, queue: .unverified)) == 0)
+      #expect(try await worker.round(in: HistoryJobWorker.HistoryJobQueue(place: place, queue: .requested)) == 1)
       #expect(try await bench.counts() == ["done": 2])
     }
   }
@@ -31,13 +31,13 @@
   @Test func `are waited for, and no unknown one is among those that stand in the way of a later stage`() async throws {
     try await SeedingBench.with(SeedingBench.world(customers: 3)) { bench in
       let (seeding, id) = (bench.worker(isPatient: true), bench.customers[0][0])
-      for (id, state) in [(id, WorkTable.State.done), ("999000000000001", .unknown)] {
+      for (id, state) in [(id, HistoryJobTable.State.done), ("999000000000001", .unknown)] {
         let states = try await seeding.lookUp([id], of: bench.app, in: .sandbox, .unverified, within: .seconds(30))
         #expect(states == [id: state])
       }
-      let scope = Scope(app: bench.app.id, environment: .sandbox)
+      let scope = AppScope(app: bench.app.id, environment: .sandbox)
       let unsettled = try await bench.pool.read { session throws(DatabaseError) in
-        try WorkTable.unsettled(in: scope, createdBefore: Milliseconds(.max), unknownSince: Milliseconds(0), session)
+        try HistoryJobTable.unsettled(in: scope, createdBefore: Timestamp(.max), unknownSince: Timestamp(0), session)
       }
       #expect(unsettled == (0, 0, 0))
     }
@@ -48,10 +48,10 @@
     try await SeedingBench.with(SeedingBench.world(customers: 0)) { bench in
       let time = VirtualTime(bench.clock) { bench.pool.figures.inUse > 0 || bench.http.underWay > 0 }
       try await time.run {
-        let timing = CallTiming(clock: time.clock, sleep: { try await time.sleep($0) }, jitter: { 0.5 })
+        let timing = CallTimeSource(clock: time.clock, sleep: { try await time.sleep($0) }, jitter: { 0.5 })
         let client = bench.client(timing) { _ in RateBounds(start: 20, most: 20) }
         let seeding = bench.seeding(
-          client, Pacing(elapsed: { .milliseconds(0) }, sleep: { try await time.sleep($0) }, random: { $0 / 2 }),
+          client, TimeSource(elapsed: { .milliseconds(0) }, sleep: { try await time.sleep($0) }, random: { $0 / 2 }),
           concurrency: 64)
         try await bench.arrive((0..<600).map { ["8\(1_000_000 + $0)"] }, areProven: false)
         try await bench.arrive((0..<600).map { ["7\(1_000_000 + $0)"] })
@@ -76,8 +76,9 @@
 extension SeedingBench {
   /// How many ids Apple said that it does not know.
   fileprivate func unknown() async throws -> (proven: Int, unverified: Int) {
-    let counts = try await pool.read { session throws(DatabaseError) in try WorkTable.counts(of: app, in: session) }
-    func sum(_ kind: WorkTable.Kind) -> Int {
+    let counts = try await pool.read { session throws(DatabaseError) in try HistoryJobTable.counts(of: app, in: session)
+    }
+    func sum(_ kind: HistoryJobTable.Kind) -> Int {
       counts.filter { $0.state == .unknown && $0.kind == kind }.reduce(0) { $0 + $1.count }
     }
     return (sum(.history), sum(.unverifiedID))

@@ -5,7 +5,7 @@
 /// waits of tasks that wait at the same time; a minute would then be over before a minute's calls were made.)
 final class VirtualTime: TaskExecutor, Sendable {
   private struct Sleeper {
-    let until: Milliseconds
+    let until: Timestamp
     let ticket: Int
     let continuation: CheckedContinuation<Void, any Error>
   }

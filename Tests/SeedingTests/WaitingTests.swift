@@ -1,14 +1,14 @@
 @Suite struct `Evidence that waits` {
   /// Runs `body` with a service in front of the bench, which asks as `change` says.
   private static func with(
-    _ bench: SeedingBench, _ change: @Sendable (inout Installation.Settings) -> Void = { _ in },
+    _ bench: SeedingBench, _ change: @Sendable (inout Application.Settings) -> Void = { _ in },
     _ body: (_ base: String, _ token: String) async throws -> Void
   ) async throws {
     let (app, root) = (bench.app, try bench.running.store.identity.chains.pki.trustedRoot())
     let token = try await bench.pool.transaction { session throws(DatabaseError) in
       try TokenTable.issue(for: app, label: "test", at: SeedingBench.start, in: session)
     }
-    var settings = Installation.Settings(http: HTTPServerConfiguration(port: 0))
+    var settings = Application.Settings(http: HTTPServerConfiguration(port: 0))
     settings.http.limits.answer = .seconds(80)
     var appStore = AppStoreSettings(
       verifier: SignedDataVerifier(roots: TrustedRoots.apple.adding([root], for: .sandbox)))
@@ -22,7 +22,7 @@
     let clock = WallClock {
       bench.clock.clock.now() + .milliseconds(Int64((ContinuousClock.now - begun) / .milliseconds(1)))
     }
-    let installation = try await Installation(
+    let installation = try await Application(
       pool: Pool(bench.database), adapter: bench.adapter, keys: bench.keys, settings: settings, clock: clock,
       logger: Logger(label: "test", level: .debug, handler: bench.log))
     try installation.server.start()
@@ -112,7 +112,7 @@
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { try await server.run() }
         defer { group.cancelAll() }
-        for start in stride(from: 0, to: WorkTable.mostUnproven, by: 500) {
+        for start in stride(from: 0, to: HistoryJobTable.mostUnproven, by: 500) {
           try await bench.arrive((start..<(start + 500)).map { ["8\(1_000_000 + $0)"] }, areProven: false)
         }
         try await Self.with(bench) {
@@ -147,8 +147,8 @@
         "orderId": .string(bought.orderID), "status": 0,
         "signedTransactions": [.string(String(decoding: signed, as: UTF8.self))],
       ]
-      let ledger = Ledger(pool: bench.pool)
-      let answers = AppleAnswers(
+      let ledger = LedgerStore(pool: bench.pool)
+      let answers = APIResponseRecorder(
         intake: bench.intake, clock: bench.clock.clock,
         logger: Logger(label: "test", level: .debug, handler: bench.log)
       ) { entry in try await ledger.append([entry]).first ?? .stored }

@@ -5,7 +5,7 @@
     try await SeedingBench.with(SeedingBench.world(customers: 0)) { bench in
       try await bench.arrive([["7001"]])
       let now = bench.clock.clock.now()
-      let scope = Scope(app: bench.app.id, environment: .sandbox)
+      let scope = AppScope(app: bench.app.id, environment: .sandbox)
       try await bench.pool.transaction { session throws(DatabaseError) in
         _ = try session.execute(
           """
@@ -18,10 +18,11 @@
           SELECT app, environment, 2, '7002', 1, 0, 1, 1 FROM work
           """)
       }
-      func lease(_ queue: WorkTable.Queue) async throws -> LeasedCustomer {
+      func lease(_ queue: HistoryJobTable.Queue) async throws -> LeasedHistoryJob {
         let found = try await bench.pool.transaction { session throws(DatabaseError) in
-          try WorkTable.lease(
-            WorkTable.Selection(scope, queue), limit: 10, until: now + .minutes(15), owner: .random(count: 16), at: now,
+          try HistoryJobTable.lease(
+            HistoryJobTable.Selection(scope, queue), limit: 10, until: now + .minutes(15), owner: .random(count: 16),
+            at: now,
             in: session
           ).customers
         }
@@ -30,7 +31,7 @@
       let (claim, seed) = (try await lease(.claimed), try await lease(.requested))
       #expect(claim.isClaimedAlone && !seed.isClaimedAlone)
       let logger = Logger(label: "test", level: .debug, handler: bench.log)
-      let notes = WorkNotes(pool: bench.pool, clock: bench.clock.clock, logger: logger)
+      let notes = HistoryJobUpdates(pool: bench.pool, clock: bench.clock.clock, logger: logger)
       let progress = Progress()
       try await withThrowingTaskGroup(of: Void.self) { group in
         // Somebody holds the claim's row until the seed is noted, or for twenty seconds.

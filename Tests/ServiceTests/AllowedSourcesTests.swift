@@ -14,7 +14,7 @@
     ("17.0.0.0/8", "::ffff:18.1.2.3", false), ("17.0.0.0/8", "1100::", false), ("17.0.0.0/8", "nobody", false),
   ])
   func `of one network let in whom it contains`(network: String, peer: String, isAllowed: Bool) {
-    let sources = AllowedSources(networks: Self.networks([network]), proxies: [])
+    let sources = IPAllowlist(networks: Self.networks([network]), proxies: [])
     #expect(sources.allow(peer: Self.peer(peer), forwardedFor: []) == isAllowed)
   }
 
@@ -42,11 +42,11 @@
       ("10.0.0.1", ["17.1.2.3, garbage"], false), ("10.0.0.1", ["garbage, 17.1.2.3"], true),
     ] as [(String, [String], Bool)])
   func `behind proxies look at the last address that is none`(peer: String, header: [String], isAllowed: Bool) {
-    let sources = AllowedSources(networks: AllowedSources.apple, proxies: Self.networks(["10.0.0.0/8", "fd00::/8"]))
+    let sources = IPAllowlist(networks: IPAllowlist.apple, proxies: Self.networks(["10.0.0.0/8", "fd00::/8"]))
     #expect(sources.allow(peer: Self.peer(peer), forwardedFor: header) == isAllowed)
   }
 
   @Test func `may be everybody`() {
-    #expect(AllowedSources.anywhere.allow(peer: .unknown, forwardedFor: ["garbage"]))
+    #expect(IPAllowlist.anywhere.allow(peer: .unknown, forwardedFor: ["garbage"]))
   }
 }

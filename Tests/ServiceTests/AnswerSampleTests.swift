@@ -4,7 +4,7 @@
 
   /// A service that keeps no answer, and has every one compared.
   private static func with(
-    _ world: AppStoreWorld, stage: String, _ change: (inout Installation.Settings) -> Void = { _ in },
+    _ world: AppStoreWorld, stage: String, _ change: (inout Application.Settings) -> Void = { _ in },
     _ body: @Sendable (AnsweringService) async throws -> Void
   ) async throws {
     try await AnsweringService.with(
@@ -120,7 +120,7 @@
     try await Self.with(world, stage: "live", { $0.composers = .expiringAtPurchase }) { service in
       try await service.execute("UPDATE flags SET changed_at = 0 WHERE environment = 2")
       try await service.pool.transaction { session throws(DatabaseError) in
-        guard let scope = try FlagTable.all(in: session).keys.first(where: { $0.environment == .sandbox }) else {
+        guard let scope = try StageTable.all(in: session).keys.first(where: { $0.environment == .sandbox }) else {
           throw DatabaseError(.column, "no flag")
         }
         var rule = GuardRule()

@@ -7,10 +7,10 @@ struct AnsweredDay {
   private let signer: PayloadSigner
   private var told: ToldNotifications
   private var random: SplitMix64
-  private var late: [(date: Milliseconds, body: [UInt8])] = []
+  private var late: [(date: Timestamp, body: [UInt8])] = []
   /// What came late or never, of each household.
-  private var untold: [Int: [(kind: Happening.Kind, arrives: Milliseconds?)]] = [:]
-  private let noon: Milliseconds
+  private var untold: [Int: [(kind: WorldEvent.Kind, arrives: Timestamp?)]] = [:]
+  private let noon: Timestamp
 
   /// Answers by their status and who gave them, with Apple's API and without.
   private(set) var answers: [String: Int] = [:]
@@ -83,7 +83,7 @@ struct AnsweredDay {
 
   // MARK: What is told
 
-  private mutating func tell(until now: Milliseconds) async throws {
+  private mutating func tell(until now: Timestamp) async throws {
     for notification in told.take(until: now) {
       guard let body = try notification.v2?.signed(by: signer).body else { continue }
       let (kind, household) = (notification.happening.kind, notification.customer.household)
@@ -136,7 +136,7 @@ struct AnsweredDay {
     case ofIOS6 = "of iOS 6"
   }
 
-  private func ask(about customer: CustomerID, _ kind: Receipts, at now: Milliseconds) async throws -> Asked {
+  private func ask(about customer: CustomerID, _ kind: Receipts, at now: Timestamp) async throws -> Asked {
     let state = told.world.state(of: customer, at: now)
     // Of who turned renewal off while in grace V1 tells no grace.
     let running = state.subscriptions.filter { $0.status == 1 || $0.status == 4 && $0.legacyRenewal != nil }
@@ -146,7 +146,7 @@ struct AnsweredDay {
     switch kind {
     case .ofNow, .ofBefore:
       let then = kind == .ofNow ? state : told.world.state(of: customer, at: now - .days(7))
-      let judge = VerifyReceiptAnswer(about: then.receipt, of: state, requestedAt: now)
+      let judge = SimulatedVerifyReceiptResponse(about: then.receipt, of: state, requestedAt: now)
       (receipt, theirs) = (try service.signed(then.receipt), judge.object(latestReceipt: []))
       guard !then.legacyPurchases.isEmpty else {
         return Asked(customer: customer, kind: kind, truth: [], isTold: true, answer: nil)
@@ -168,7 +168,7 @@ struct AnsweredDay {
       isTold: truth.isSubset(of: NaiveClient.running(in: theirs, at: now)), answer: try await answer(to: receipt))
   }
 
-  private mutating func note(_ one: Asked, at now: Milliseconds) {
+  private mutating func note(_ one: Asked, at now: Timestamp) {
     guard let ours = one.answer else { return nameless += 1 }
     let phase = now >= noon ? "without API" : "with API"
     let name =
@@ -190,7 +190,7 @@ struct AnsweredDay {
   }
 
   /// What gives somebody access again of whom the last word was that it had ended, or a longer one than was told.
-  private static let returns: Set<Happening.Kind> = [
+  private static let returns: Set<WorldEvent.Kind> = [
     .subscribed, .resubscribed, .recovered, .offerRedeemed, .refundReversed, .extended,
   ]
 }

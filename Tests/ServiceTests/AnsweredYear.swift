@@ -62,7 +62,7 @@ struct AnsweredYear {
     }.map(\.element)
   }
 
-  private mutating func go(to date: Milliseconds) async throws {
+  private mutating func go(to date: Timestamp) async throws {
     for notification in told.take(until: date) {
       waiting[notification.customer.household, default: []].append(notification)
     }
@@ -101,7 +101,7 @@ struct AnsweredYear {
   }
 
   /// In some rounds nothing happens to those who are asked about: what Apple was asked to send vouches for the way.
-  private mutating func sendTest(at date: Milliseconds) async throws {
+  private mutating func sendTest(at date: Timestamp) async throws {
     var app = told.world.apps[0].app
     app.environment = environment
     let id = "00000000-0000-4000-8000-\(String(date.sinceEpoch).suffix(12))"
@@ -114,7 +114,7 @@ struct AnsweredYear {
   ///
   /// An answer meanwhile would say that a look-up is under way. In steps, since shares of Apple's limits and pauses pass with
   /// the clock alone, which stands still between them: a share counts from 250 milliseconds on, for one or two seconds.
-  private mutating func settle(_ customers: [CustomerID], from start: Milliseconds) async throws -> Milliseconds {
+  private mutating func settle(_ customers: [CustomerID], from start: Timestamp) async throws -> Timestamp {
     var (date, steps) = (start, 0)
     let deadline = ContinuousClock.now + .seconds(600)
     while ContinuousClock.now < deadline {
@@ -142,7 +142,7 @@ struct AnsweredYear {
   }
 
   private mutating func ask(
-    about customers: [CustomerID], _ round: Int, at date: Milliseconds, into comparison: inout SimulatedComparison
+    about customers: [CustomerID], _ round: Int, at date: Timestamp, into comparison: inout SimulatedComparison
   ) async throws {
     let cases = SimulatedCases(told.world, in: environment, seed: seed)
     for start in stride(from: 0, to: customers.count, by: 64) {

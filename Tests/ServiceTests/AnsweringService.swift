@@ -4,7 +4,7 @@
 /// The guard looks at the impact alone, unless a test sets another rule.
 struct AnsweringService: Sendable {
   static let app = MixedStory.app
-  static let start = Milliseconds(1_767_600_000_000)
+  static let start = Timestamp(1_767_600_000_000)
   private static let receiptPKI = SimulatedCases.pki
 
   let running: RunningAppStore
@@ -22,7 +22,7 @@ struct AnsweringService: Sendable {
   static func with(
     _ world: AppStoreWorld, stage: String, in environment: AppStoreEnvironment = .sandbox, isAsking: Bool = true,
     hasSecret: Bool = true, clockRuns: Bool = true, readings: [String] = [],
-    _ change: (inout Installation.Settings) -> Void = { $0.answersKept = .milliseconds(0) },
+    _ change: (inout Application.Settings) -> Void = { $0.answersKept = .milliseconds(0) },
     _ body: @Sendable (AnsweringService) async throws -> Void
   ) async throws {
     let clock = SteppedClock(at: world.now)
@@ -54,12 +54,12 @@ struct AnsweringService: Sendable {
       // Beside six other tests on two cores the guard would take an app back since its answers are slow.
       var rule = GuardRule()
       (rule.mostErrors, rule.mostLatency) = (0, 0)
-      let scope = Scope(app: app.id, environment: environment == .production ? .production : .sandbox)
-      try GuardTable.set(rule, of: scope, at: Milliseconds(1), in: session)
+      let scope = AppScope(app: app.id, environment: environment == .production ? .production : .sandbox)
+      try GuardTable.set(rule, of: scope, at: Timestamp(1), in: session)
       return try TokenTable.issue(for: app, label: "test", at: now, in: session)
     }
     let verifier = SignedDataVerifier(roots: TrustedRoots(exactly: [try identity.chains.pki.trustedRoot()]))
-    var settings = Installation.Settings(http: HTTPServerConfiguration(port: 0))
+    var settings = Application.Settings(http: HTTPServerConfiguration(port: 0))
     settings.verifyReceipt.production = running.productionURL + "/verifyReceipt"
     settings.verifyReceipt.sandbox = running.sandboxURL + "/verifyReceipt"
     // Apple is in this process too. Beside other tests on one core each step of a call may wait for seconds.
@@ -83,9 +83,9 @@ struct AnsweringService: Sendable {
     (asking.reconcileEvery, asking.refundSweepEvery) = (nil, nil)
     settings.appStore = isAsking ? asking : nil
     let log = RecordingLogHandler()
-    let adapter = Adapter(
+    let adapter = MessageDecoder(
       verifier: verifier, receipts: ReceiptReader(trust: ReceiptTrust(exactly: [try receiptPKI.trustedRoot()])))
-    let installation = try await Installation(
+    let installation = try await Application(
       pool: pool, adapter: adapter, keys: keys, settings: settings, clock: wall,
       logger: Logger(label: "test", level: .debug, handler: log))
     try installation.server.start()
@@ -112,7 +112,7 @@ struct AnsweringService: Sendable {
   // MARK: Receipts and answers
 
   /// - Parameter app: another one than the customer's, as which it is signed.
-  func receipt(of customer: CustomerID, at date: Milliseconds? = nil, app: String? = nil) throws -> String {
+  func receipt(of customer: CustomerID, at date: Timestamp? = nil, app: String? = nil) throws -> String {
     var receipt = running.world.state(of: customer, at: date).receipt
     if let app { receipt.bundleID = app }
     return try signed(receipt)
@@ -219,7 +219,7 @@ struct AnsweringService: Sendable {
   }
 
   /// Sets the simulated App Store to `date`, and the clock of everything to `instant`.
-  func advance(to date: Milliseconds, clock instant: Milliseconds) async throws {
+  func advance(to date: Timestamp, clock instant: Timestamp) async throws {
     clock.advance(by: instant - clock.clock.now())
     try await control("advance", ["to": .integer(date.sinceEpoch)])
   }

@@ -1,6 +1,6 @@
 /// Answers while something fails, and answers that only look possible.
 @Suite struct `An answer in trouble` {
-  @Sendable private static func impatient(_ settings: inout Installation.Settings) {
+  @Sendable private static func impatient(_ settings: inout Application.Settings) {
     settings.answersKept = .milliseconds(0)
     // Callers wait no longer for an App Store Server API that is down.
     settings.answering.lookUpWithin = .seconds(5)

@@ -4,8 +4,8 @@ private func peer(_ text: String) -> PeerAddress { PeerAddress(numeric: text) ??
 private func network(_ text: String) throws -> Network { try #require(Network(text)) }
 
 @Suite struct `Whom a request is counted as` {
-  private func callers() throws -> Callers {
-    var callers = Callers()
+  private func callers() throws -> CallerClassifier {
+    var callers = CallerClassifier()
     callers.backEnds = [try network("192.0.2.0/24")]
     callers.proxies = [try network("10.0.0.0/8")]
     return callers
@@ -38,11 +38,11 @@ private func network(_ text: String) throws -> Network { try #require(Network(te
 }
 
 @Suite struct `The slots for calls of verifyReceipt` {
-  private let slots = CallSlots(
+  private let slots = CallLimiter(
     total: 16, mostOfAddress: 3, rate: Rate(burst: 100, perSecond: 1), appRate: Rate(burst: 150, perSecond: 1))
 
-  private func call(_ address: String, of app: String? = nil) -> CallSlots.Call {
-    CallSlots.Call(.anonymous, at: peer(address), of: app)
+  private func call(_ address: String, of app: String? = nil) -> CallLimiter.Call {
+    CallLimiter.Call(.anonymous, at: peer(address), of: app)
   }
 
   @Test func `cannot be held by one address`() {
@@ -59,7 +59,7 @@ private func network(_ text: String) throws -> Network { try #require(Network(te
       for n in 0..<4 { #expect(slots.take(for: call("203.0.113.\(n)", of: app)) == nil) }
     }
     #expect(slots.take(for: call("203.0.113.9", of: "c")) == "overloaded")
-    for _ in 0..<4 { #expect(slots.take(for: CallSlots.Call(.known, at: nil)) == nil) }
+    for _ in 0..<4 { #expect(slots.take(for: CallLimiter.Call(.known, at: nil)) == nil) }
   }
 
   /// A body of megabytes is read only for whoever has a slot.
@@ -95,8 +95,8 @@ private func network(_ text: String) throws -> Network { try #require(Network(te
 
   /// Behind a proxy that is not named all clients have one address: the half that everybody may have is theirs.
   @Test func `are not limited by name for this machine's own address`() {
-    for _ in 0..<8 { #expect(slots.take(for: CallSlots.Call(.anonymous, at: nil)) == nil) }
-    #expect(slots.take(for: CallSlots.Call(.anonymous, at: nil)) == "overloaded")
+    for _ in 0..<8 { #expect(slots.take(for: CallLimiter.Call(.anonymous, at: nil)) == nil) }
+    #expect(slots.take(for: CallLimiter.Call(.anonymous, at: nil)) == "overloaded")
   }
 
   @Test func `are given to one address, and to one app, at a rate`() {
@@ -145,7 +145,7 @@ private func network(_ text: String) throws -> Network { try #require(Network(te
 
 @Suite struct `A refusal by HTTP` {
   @Test func `is a metric with its reason`() async throws {
-    try await RunningService.with(sources: AllowedSources(networks: AllowedSources.apple, proxies: [])) { service in
+    try await RunningService.with(sources: IPAllowlist(networks: IPAllowlist.apple, proxies: [])) { service in
       #expect(try await service.post("/v1/evidence", [1], token: "wrong").status == 401)
       #expect(try await service.post("/v1/evidence", [1]).status == 401)
       #expect(try await service.post("/notifications", [1]).status == 403)

@@ -6,9 +6,10 @@
       let customer = LargeCustomer(.periods, of: RunningService.app)
       let app = try await service.pool.read { session throws(DatabaseError) in try AppTable.all(in: session)[0] }
       let message = InboxMessage(kind: .notification, body: .random(count: 16), receivedAt: LargeCustomer.start)
-      let accepted = Entry.Acceptance(
+      let accepted = LedgerEntry.AcceptedMessage(
         app: app.id, findings: customer.findings(0), signedAt: nil, title: "notification")
-      #expect(try await Ledger(pool: service.pool).append([Entry(message, .accepted(accepted))]) == [.stored])
+      #expect(
+        try await LedgerStore(pool: service.pool).append([LedgerEntry(message, .accepted(accepted))]) == [.stored])
       // As 100 notifications with 300 rows each would leave them.
       try await service.pool.transaction { session throws(DatabaseError) in
         _ = try session.execute(
@@ -27,7 +28,7 @@
       #expect(result["claimsCut"] == true)
       let first = result["purchases"]?.array?.first?.object
       #expect(first?["transactionId"] == .string(customer.transactionID(0)) && first?["confirmed"] == true)
-      #expect(result["counts"]?.object?["purchases"] == .integer(Int64(IDMatch.mostClaims + 1)))
+      #expect(result["counts"]?.object?["purchases"] == .integer(Int64(IDResolution.mostClaims + 1)))
       // A page is short, and the next one goes on where it ended.
       let (_, page) = try await service.get(path, token: service.token)
       #expect(page.encoded().count < 1 << 20)

@@ -34,7 +34,7 @@
 
   /// Runs `body` behind a proxy that says who the client is.
   private static func behindProxy(
-    _ change: (inout Installation.Settings) -> Void,
+    _ change: (inout Application.Settings) -> Void,
     _ body: (RunningService, _ post: (String, [UInt8]) async throws -> (status: Int, body: JSONObject)) async throws ->
       Void
   ) async throws {
@@ -43,7 +43,7 @@
       {
         $0.callers.proxies = [proxy]
         change(&$0)
-      }, sources: AllowedSources(networks: [], proxies: [proxy])
+      }, sources: IPAllowlist(networks: [], proxies: [proxy])
     ) { service in
       try await service.register(secret: secret)
       try await body(service) { client, bytes in
@@ -56,7 +56,7 @@
     let backEnd = try #require(Network("192.0.2.0/24"))
     try await Self.behindProxy({
       $0.claims.burst = 2
-      $0.claims.exempt = AllowedSources.apple + [backEnd]
+      $0.claims.exempt = IPAllowlist.apple + [backEnd]
     }) { service, post in
       for number in 0..<2 { #expect(try await post(Self.stranger, Self.body(number)).body["status"] == "stored") }
       let refused = try await post(Self.stranger, Self.body(2))
@@ -111,7 +111,7 @@
   @Test func `is known as Apple's by its address, and kept as long as Apple's`() async throws {
     let disk = Disk()
     try await Self.behindProxy({
-      $0.disk = DiskWatch.Settings(headroom: 1_000) { disk.free.load(ordering: .sequentiallyConsistent) }
+      $0.disk = DiskSpaceMonitor.Settings(headroom: 1_000) { disk.free.load(ordering: .sequentiallyConsistent) }
     }) { service, post in
       disk.free.store(400, ordering: .sequentiallyConsistent)
       let isNoted = await eventually {
@@ -127,7 +127,7 @@
   @Test func `of a stranger is not kept once the disk has less than its headroom`() async throws {
     let (disk, backEnd) = (Disk(), try #require(Network("192.0.2.0/24")))
     try await Self.behindProxy({
-      $0.disk = DiskWatch.Settings(headroom: 1_000) { disk.free.load(ordering: .sequentiallyConsistent) }
+      $0.disk = DiskSpaceMonitor.Settings(headroom: 1_000) { disk.free.load(ordering: .sequentiallyConsistent) }
       $0.callers.backEnds = [backEnd]
     }) { service, post in
       disk.free.store(900, ordering: .sequentiallyConsistent)

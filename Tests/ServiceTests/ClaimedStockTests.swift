@@ -2,18 +2,18 @@
 
 @Suite struct `The stock of an app's claims` {
   private static let day: Int64 = 86_400_000
-  private static let midnight = Milliseconds(20_000 * day)
+  private static let midnight = Timestamp(20_000 * day)
   /// What a message of no rows counts beside its body.
   private static let head = 2_048
 
   private static func take(
-    _ bytes: Int, rows: Int = 0, of app: String = "a", from stock: ClaimedStock, at now: Milliseconds
-  ) -> ClaimedStock.Taken? {
+    _ bytes: Int, rows: Int = 0, of app: String = "a", from stock: DailyByteQuota, at now: Timestamp
+  ) -> DailyByteQuota.Taken? {
     stock.take(bytes - head, rows: rows, of: app, at: now)
   }
 
   @Test func `is each app's own, and whole again every day`() {
-    let stock = ClaimedStock(10_000)
+    let stock = DailyByteQuota(10_000)
     let evening = Self.midnight + .milliseconds(Self.day - 1)
     #expect(Self.take(6_000, from: stock, at: Self.midnight) != nil)
     #expect(Self.take(6_000, from: stock, at: evening) == nil)
@@ -29,7 +29,7 @@
   }
 
   @Test func `counts rows, and has back what was not kept`() throws {
-    let stock = ClaimedStock(10_000)
+    let stock = DailyByteQuota(10_000)
     let taken = try #require(Self.take(4_880, rows: 10, from: stock, at: Self.midnight))
     #expect(taken.bytes == 10_000)
     #expect(Self.take(Self.head, from: stock, at: Self.midnight) == nil)
@@ -38,7 +38,7 @@
   }
 
   @Test func `is no larger than what is left of the day for a process that starts in it`() {
-    let stock = ClaimedStock(40_000)
+    let stock = DailyByteQuota(40_000)
     let evening = Self.midnight + .milliseconds(Self.day * 3 / 4)
     #expect(Self.take(10_001, from: stock, at: evening) == nil)
     #expect(Self.take(10_000, from: stock, at: evening) != nil)

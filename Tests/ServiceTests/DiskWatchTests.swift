@@ -16,16 +16,16 @@
     arguments: [
       (nil, .ample), (1_000, .ample), (999, .low), (500, .low), (499, .scarce), (250, .scarce), (249, .full),
       (0, .full),
-    ] as [(UInt64?, DiskLevel)])
-  func `has four levels`(free: UInt64?, level: DiskLevel) {
-    #expect(DiskLevel(free: free, headroom: Self.headroom) == level)
-    #expect(DiskLevel(free: free, headroom: 0) == .ample)
+    ] as [(UInt64?, DiskSpaceLevel)])
+  func `has four levels`(free: UInt64?, level: DiskSpaceLevel) {
+    #expect(DiskSpaceLevel(free: free, headroom: Self.headroom) == level)
+    #expect(DiskSpaceLevel(free: free, headroom: 0) == .ample)
   }
 
   @Test func `is told of in the log once for each change`() {
     let (disk, log) = (Disk(), RecordingLogHandler())
-    let watch = DiskWatch(
-      DiskWatch.Settings(headroom: Self.headroom) { disk.free }, logger: Logger(label: "test", handler: log))
+    let watch = DiskSpaceMonitor(
+      DiskSpaceMonitor.Settings(headroom: Self.headroom) { disk.free }, logger: Logger(label: "test", handler: log))
     for free: UInt64 in [5_000, 900, 800, 100, 50, 600, 5_000] {
       disk.free = free
       watch.check()
@@ -43,7 +43,7 @@
   @Test func `is no business of strangers who ask whether the service is ready`() async throws {
     let listener = HTTPServerConfiguration(port: 0, threads: 1)
     try await RunningService.with({
-      $0.disk = DiskWatch.Settings(headroom: Self.headroom) { 100 }
+      $0.disk = DiskSpaceMonitor.Settings(headroom: Self.headroom) { 100 }
       ($0.showsMetrics, $0.metricsListener) = (false, listener)
     }) { service in
       let ready = try await service.text("/readyz")
@@ -58,7 +58,8 @@
 
   @Test func `is kept for what is proven first, and named when it is full`() async throws {
     let disk = Disk()
-    try await RunningService.with({ $0.disk = DiskWatch.Settings(headroom: Self.headroom) { disk.free } }) { service in
+    try await RunningService.with({ $0.disk = DiskSpaceMonitor.Settings(headroom: Self.headroom) { disk.free } }) {
+      service in
       let stranger = try ApplePKI.generate(at: RunningService.now)
       func post(_ number: Int, forged: Bool = false) async throws -> (status: Int, body: JSONObject) {
         let id = "30000000000000\(10 + number)"

@@ -3,7 +3,7 @@
 
 @Suite struct `A document` {
   private let app = "com.example.document"
-  private let start = Milliseconds(1_780_000_000_000)
+  private let start = Timestamp(1_780_000_000_000)
 
   private func facts<Field: FactField>(_ values: [(Field, JSONValue)]) -> Facts<Field> {
     var facts = Facts<Field>()
@@ -14,15 +14,15 @@
     return facts
   }
 
-  private var dossier: Dossier { dossier(.signedV2) }
+  private var dossier: CustomerRecord { dossier(.signedV2) }
 
-  private func dossier(_ source: Source) -> Dossier {
+  private func dossier(_ source: Source) -> CustomerRecord {
     let rank = Rank(asOf: start, tieBreak: .init(repeating: 1, count: 16))
     let message = [UInt8](repeating: 0xAB, count: 32)
     let key = PurchaseKey(
       app: app, environment: .sandbox, originalTransactionID: "11",
       line: Line(webOrderLineItemID: "5", purchaseDate: nil, isSubscription: true))
-    return Dossier(
+    return CustomerRecord(
       environment: .sandbox, originalTransactionIDs: ["11"],
       customers: ["o11": [.originalTransactionID("11"), .appTransactionID("71")]],
       purchases: [
@@ -52,9 +52,9 @@
   }
 
   private func describe(
-    at now: Milliseconds, _ extent: Ledger.Extent = .customers, provenance: Bool = false
+    at now: Timestamp, _ extent: LedgerStore.Extent = .customers, provenance: Bool = false
   ) -> JSONObject {
-    Document(vocabulary: .embedded, now: now, showsProvenance: provenance).describe(dossier, extent)
+    PurchaseDocument(vocabulary: .embedded, now: now, showsProvenance: provenance).describe(dossier, extent)
   }
 
   @Test func `of a dossier is this, member for member`() throws {
@@ -86,7 +86,7 @@
   }
 
   @Test func `marks what V1 alone says, which grants no access`() {
-    let document = Document(vocabulary: .embedded, now: start, showsProvenance: false)
+    let document = PurchaseDocument(vocabulary: .embedded, now: start, showsProvenance: false)
       .describe(dossier(.notificationV1), .purchases)
     #expect(document["purchases"]?.array?.first?.object?["confirmed"] == false)
     let subscription = document["subscriptions"]?.array?.first?.object
@@ -102,11 +102,12 @@
     dossier.purchases.append(claimed)
     let message = [UInt8](repeating: 0xCD, count: 32)
     dossier.lookUps = [
-      "11": OpenLookUp(since: start + .days(29), because: [.period, .refund], message: message, failure: "why")
+      "11": PendingLookup(since: start + .days(29), because: [.period, .refund], message: message, failure: "why")
     ]
     (dossier.hold, dossier.canAskApple) = (AccessHold(hours: 10), true)
-    func subscription(at now: Milliseconds) throws -> JSONObject {
-      let document = Document(vocabulary: .embedded, now: now, showsProvenance: false).describe(dossier, .purchases)
+    func subscription(at now: Timestamp) throws -> JSONObject {
+      let document = PurchaseDocument(vocabulary: .embedded, now: now, showsProvenance: false).describe(
+        dossier, .purchases)
       return try #require(document["subscriptions"]?.array?.first?.object)
     }
     let running = try subscription(at: start + .days(29))
@@ -147,9 +148,10 @@
     dossier.events += [retry, renewal]
     dossier.attributions = ["alice", "bob"].enumerated().map { number, user in
       let asOf = start + .days(Int64(number))
-      return Attribution(.userID, user, of: "11", from: asOf, to: asOf, message: [])
+      return AccountAssociation(.userID, user, of: "11", from: asOf, to: asOf, message: [])
     }
-    let document = Document(vocabulary: .embedded, now: start, showsProvenance: false).describe(dossier, .purchases)
+    let document = PurchaseDocument(vocabulary: .embedded, now: start, showsProvenance: false).describe(
+      dossier, .purchases)
     let events = try #require(document["events"]?.array).map(\.object)
     #expect(events.map { $0?["superseded"] } == [true, nil])
     #expect(events.map { $0?["tellings"] } == [2, nil])
@@ -166,15 +168,15 @@
   ])
   func `gives access to the present owner alone, and names them to everybody`(id: String, hasAccess: Bool) throws {
     var dossier = dossier
-    dossier.attributions = (0..<2).flatMap { number -> [Attribution] in
+    dossier.attributions = (0..<2).flatMap { number -> [AccountAssociation] in
       let asOf = start + .days(Int64(number))
       let token = ["aaaaaaaa-0000-4000-8000-000000000001", "bbbbbbbb-0000-4000-8000-000000000002"][number]
       return [
-        Attribution(.userID, ["alice", "bob"][number], of: "11", from: asOf, to: asOf, message: []),
-        Attribution(.appAccountToken, token, of: "11", from: asOf, to: asOf, message: []),
+        AccountAssociation(.userID, ["alice", "bob"][number], of: "11", from: asOf, to: asOf, message: []),
+        AccountAssociation(.appAccountToken, token, of: "11", from: asOf, to: asOf, message: []),
       ]
     }
-    let document = Document(vocabulary: .embedded, now: start + .days(2), showsProvenance: false)
+    let document = PurchaseDocument(vocabulary: .embedded, now: start + .days(2), showsProvenance: false)
     var page = ResultPage(document, on: id, of: dossier.customers, in: dossier.environment, .purchases)
     page.add(dossier)
     let subscription = try #require(page.finish().object["subscriptions"]?.array?.first?.object)

@@ -334,12 +334,12 @@
             _ = try session.execute(
               """
               INSERT INTO work (app, environment, kind, subject, created_at, due_at) VALUES
-              (\(app.id.number), 2, \(WorkTable.Kind.unverifiedID.rawValue), \("9\(number)"), 1, 9000000000000000)
+              (\(app.id.number), 2, \(HistoryJobTable.Kind.unverifiedID.rawValue), \("9\(number)"), 1, 9000000000000000)
               """)
           }
         }
       }
-      try await fill(WorkTable.mostUnproven)
+      try await fill(HistoryJobTable.mostUnproven)
       let bare = Array(#"{"transactionId":"3300001","environment":"Sandbox"}"#.utf8)
       let purchase = try Self.purchase(service, original: "3300002", transaction: "3300002")
       #expect(try await service.post("/v1/evidence", purchase, token: service.token).status == 200)
@@ -347,7 +347,7 @@
       let kinds = try await service.pool.read { session throws(DatabaseError) in
         try session.query("SELECT kind FROM work WHERE subject = '3300001'")
       }
-      #expect(try kinds.map { try $0.int("kind") } == [WorkTable.Kind.unverifiedID.rawValue])
+      #expect(try kinds.map { try $0.int("kind") } == [HistoryJobTable.Kind.unverifiedID.rawValue])
     }
   }
 

@@ -18,9 +18,9 @@ extension AnswerComposers {
   static let expiringAtPurchase = AnswerComposers { readings in
     guard
       let fields = try? MappingTable.answerFields.edited("latest expires_date", "field", "purchaseDate").flatMap({
-        try AnswerFieldTable($0)
+        try ResponseFieldTable($0)
       })
     else { return nil }
-    return try? ComposingRules(fields: fields, rules: Vocabulary.embedded.answerRules, choosing: readings)
+    return try? ComposerRules(fields: fields, rules: Vocabulary.embedded.answerRules, choosing: readings)
   }
 }

@@ -95,7 +95,7 @@
     let proxy = try #require(Network("127.0.0.1"))
     let (listener, other) = (Listener(200), "com.example.the-other")
     try await listener.listening { url in
-      try await RunningService.with(sources: AllowedSources(networks: [], proxies: [proxy])) { service in
+      try await RunningService.with(sources: IPAllowlist(networks: [], proxies: [proxy])) { service in
         try await service.set(nil, url: url)
         try await service.pool.transaction { [master = service.master] session throws(DatabaseError) in
           let app = try AppTable.add(bundleID: other, appAppleID: 2, at: RunningService.now, in: session)

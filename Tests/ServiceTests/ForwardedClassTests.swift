@@ -12,7 +12,7 @@
   ) async throws {
     let proxy = try #require(Network("127.0.0.1"))
     try await RunningService.with(
-      { $0.callers.proxies = [proxy] }, sources: AllowedSources(networks: [], proxies: [proxy])
+      { $0.callers.proxies = [proxy] }, sources: IPAllowlist(networks: [], proxies: [proxy])
     ) { service in
       try await service.register(secret: Self.secret)
       try await service.set(.record, url: url)
@@ -42,14 +42,14 @@
   /// The lane in which the message waits; nil if it is not forwarded.
   private func lane(
     _ body: [UInt8], _ sender: String, _ service: RunningService, path: String = ""
-  ) async throws -> ProofClass? {
+  ) async throws -> TrustLevel? {
     let from = [(name: "X-Forwarded-For", value: sender)]
     let answer = try await service.post("/notifications" + path, body, headers: from)
     #expect(answer.status == 200, "\(answer)")
     return try await service.pool.transaction { session throws(DatabaseError) in
       let row = try session.query("SELECT class FROM outbox").first
       _ = try session.execute("DELETE FROM outbox")
-      return try row.flatMap { row throws(DatabaseError) in ProofClass(rawValue: try row.int("class")) }
+      return try row.flatMap { row throws(DatabaseError) in TrustLevel(rawValue: try row.int("class")) }
     }
   }
 
@@ -74,7 +74,7 @@
       let other = try service.notification(id: "3000000000000009") { transaction, data, _ in
         (transaction["bundleId"], data["bundleId"]) = ("com.example.other", "com.example.other")
       }
-      let expected = policy == .allow ? ProofClass.unproven : nil
+      let expected = policy == .allow ? TrustLevel.unproven : nil
       #expect(try await lane(other, Self.apple, service, path: "/\(RunningService.app)") == expected)
       let third = try service.notification(id: "3000000000000008") { transaction, data, _ in
         (transaction["bundleId"], data["bundleId"]) = ("com.example.other", "com.example.other")
@@ -87,7 +87,7 @@
 
   @Test func `is that of claims for a V1 notification from Apple's networks, whose secret may be new`() async throws {
     try await with { service in
-      for (sender, expected) in [(Self.apple, ProofClass.claimed), (Self.stranger, .unproven)] {
+      for (sender, expected) in [(Self.apple, TrustLevel.claimed), (Self.stranger, .unproven)] {
         let body: JSONObject = [
           "notification_type": "DID_RENEW", "environment": "Sandbox", "bid": .string(RunningService.app),
           "password": "not registered yet", "mark": .string(sender),

@@ -37,7 +37,7 @@ private final class WatchedGuard: Sendable {
       return total
     }
     try await pool.transaction { session throws(DatabaseError) in
-      for scope in try FlagTable.all(in: session).keys where scope.environment == .sandbox {
+      for scope in try StageTable.all(in: session).keys where scope.environment == .sandbox {
         for number in first..<first + count {
           let isAffected = number < first + affected
           let name = [UInt8(number >> 8), UInt8(number & 255)] + [UInt8](repeating: 7, count: 14)

@@ -6,7 +6,7 @@
     try await AnsweringService.with(world, stage: "ramp", isAsking: false) { service in
       try await service.execute("UPDATE flags SET ramp_share = 5000, changed_at = 0 WHERE environment = 2")
       let scope = try await service.pool.read { session throws(DatabaseError) in
-        try FlagTable.all(in: session).keys.first { $0.environment == .sandbox }
+        try StageTable.all(in: session).keys.first { $0.environment == .sandbox }
       }
       let sandbox = try #require(scope)
       let now = service.clock.clock.now()
@@ -80,8 +80,8 @@
       try await service.pool.transaction { session throws(DatabaseError) in
         var rule = GuardRule()
         rule.leastCalls = 30
-        for scope in try FlagTable.all(in: session).keys where scope.environment == .sandbox {
-          try GuardTable.set(rule, of: scope, at: Milliseconds(1), in: session)
+        for scope in try StageTable.all(in: session).keys where scope.environment == .sandbox {
+          try GuardTable.set(rule, of: scope, at: Timestamp(1), in: session)
         }
       }
       try await service.execute(

@@ -33,7 +33,7 @@ private struct GuardingProcess: Sendable {
   let webhook: GuardWebhook
   let guarding: RolloutGuard
 
-  init(_ pool: Pool, _ settings: GuardWebhook.Settings, _ client: HTTPClient, at now: Milliseconds, _ logger: Logger) {
+  init(_ pool: Pool, _ settings: GuardWebhook.Settings, _ client: HTTPClient, at now: Timestamp, _ logger: Logger) {
     let metrics = MetricsRegistry()
     let webhook = GuardWebhook(settings, client: client, metrics: metrics, logger: logger)
     self.metrics = metrics

@@ -2,7 +2,7 @@
 /// of ours, and each of 300 one of Apple's.
 enum GuardedApp {
   static let name = "com.example.guarded"
-  static let now = Milliseconds(1_796_000_000_000)
+  static let now = Timestamp(1_796_000_000_000)
   static let story =
     "Sandbox: ramp 25 % to shadow: 20 of 400 calls got no answer from Switchyard, 0 of 300 none from Apple"
 
@@ -15,11 +15,11 @@ enum GuardedApp {
     try await connection.read { session throws(DatabaseError) in
       _ = try Migrator().migrate(at: Self.now, in: session)
       let added = try AppTable.add(bundleID: Self.name, appAppleID: nil, at: Self.now, in: session)
-      let scope = Scope(app: added.id, environment: .sandbox)
+      let scope = AppScope(app: added.id, environment: .sandbox)
       _ = try session.execute(
         "UPDATE flags SET stage = 'ramp', ramp_share = 2500, changed_at = 0 WHERE environment = 2")
       guard hasCalls else { return }
-      func add(_ side: AnswerFigures.Side, _ time: Duration?, _ count: Int) throws(DatabaseError) {
+      func add(_ side: ResponseTimeStatistics.Side, _ time: Duration?, _ count: Int) throws(DatabaseError) {
         try AnswerTimeTable.add([.init(side, in: scope, took: time, at: Self.now): count], in: session)
       }
       try add(.ours, .milliseconds(20), 380)

@@ -1,13 +1,13 @@
 @testable import Service
 
 @Suite struct `What is kept of one address's junk` {
-  private static let start = Milliseconds(1_780_000_000_000)
+  private static let start = Timestamp(1_780_000_000_000)
 
-  private func allowance(_ change: (inout SenderAllowance.Settings) -> Void = { _ in }) -> SenderAllowance {
-    var settings = SenderAllowance.Settings()
+  private func allowance(_ change: (inout SenderRateLimiter.Settings) -> Void = { _ in }) -> SenderRateLimiter {
+    var settings = SenderRateLimiter.Settings()
     (settings.burst, settings.refill, settings.addresses) = (3, .seconds(30), 10)
     change(&settings)
-    return SenderAllowance(settings)
+    return SenderRateLimiter(settings)
   }
 
   private func address(_ last: Int) -> PeerAddress { PeerAddress(bytes: [192, 0, 2, UInt8(last)], port: 1) }
@@ -112,7 +112,7 @@
   /// An app to which Apple sends V2 alone has no secret, and everybody may know its name.
   @Test func `of an app without a secret is limited too, but for those that may be Apple`() async throws {
     let proxy = try #require(Network("127.0.0.1"))
-    func posted(_ sources: AllowedSources, from client: String) async throws -> [Int] {
+    func posted(_ sources: IPAllowlist, from client: String) async throws -> [Int] {
       var statuses: [Int] = []
       try await RunningService.with({ $0.junk.burst = 2 }, sources: sources) { service in
         for number in 0..<4 {
@@ -126,11 +126,11 @@
       }
       return statuses
     }
-    let everybody = AllowedSources(networks: [], proxies: [proxy])
+    let everybody = IPAllowlist(networks: [], proxies: [proxy])
     #expect(try await posted(everybody, from: "203.0.113.9") == [200, 200, 429, 429])
     #expect(try await posted(everybody, from: "17.58.0.1") == [200, 200, 200, 200])
     #expect(try await posted(.anywhere, from: "203.0.113.9") == [200, 200, 200, 200])
-    let named = AllowedSources(networks: [try #require(Network("203.0.113.0/24"))], proxies: [proxy])
+    let named = IPAllowlist(networks: [try #require(Network("203.0.113.0/24"))], proxies: [proxy])
     #expect(try await posted(named, from: "203.0.113.9") == [200, 200, 200, 200])
   }
 
@@ -138,7 +138,7 @@
   @Test(arguments: ["5ec7e75ec7e75ec7e75ec7e75ec7e75e", "not as Apple makes them"])
   func `takes the place of nothing that has the secret or a signature`(secret: String) async throws {
     let proxy = try #require(Network("127.0.0.1"))
-    let everybody = AllowedSources(networks: [], proxies: [proxy])
+    let everybody = IPAllowlist(networks: [], proxies: [proxy])
     try await RunningService.with({ $0.junk.burst = 1 }, sources: everybody) { service in
       try await service.register(secret: secret)
       func posted(_ body: [UInt8]) async throws -> (status: Int, code: JSONValue?) {
@@ -179,7 +179,7 @@
   @Test func `is what Apple signed about an app that is not registered, unless Apple sent it`() async throws {
     let proxy = try #require(Network("127.0.0.1"))
     try await RunningService.with(
-      { $0.junk.burst = 2 }, sources: AllowedSources(networks: [], proxies: [proxy])
+      { $0.junk.burst = 2 }, sources: IPAllowlist(networks: [], proxies: [proxy])
     ) { service in
       func post(_ number: Int, of app: String, to path: String = "", from client: String) async throws -> Int {
         let body = try service.notification(id: "40000000000000\(10 + number)") { transaction, data, _ in

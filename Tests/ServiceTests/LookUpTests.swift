@@ -4,13 +4,13 @@
   private static let lists = ["purchases", "events", "accounts"]
 
   private func append(_ findings: [Findings], to service: RunningService) async throws {
-    let ledger = Ledger(pool: service.pool)
+    let ledger = LedgerStore(pool: service.pool)
     let app = try await service.pool.read { session throws(DatabaseError) in try AppTable.all(in: session)[0] }
     let entries = findings.map { findings in
       let message = InboxMessage(kind: .notification, body: .random(count: 16), receivedAt: LargeCustomer.start)
-      return Entry(
+      return LedgerEntry(
         message,
-        .accepted(Entry.Acceptance(app: app.id, findings: findings, signedAt: nil, title: "notification")))
+        .accepted(LedgerEntry.AcceptedMessage(app: app.id, findings: findings, signedAt: nil, title: "notification")))
     }
     #expect(try await ledger.append(entries).allSatisfy { $0 == .stored })
   }

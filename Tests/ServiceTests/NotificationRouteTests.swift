@@ -32,7 +32,7 @@
   @Test func `queues what Apple's networks name before what others do, and of one address only so much`() async throws {
     let proxy = try #require(Network("127.0.0.1"))
     let secret = "5ec7e75ec7e75ec7e75ec7e75ec7e75e"
-    try await RunningService.with(sources: AllowedSources(networks: [], proxies: [proxy])) { service in
+    try await RunningService.with(sources: IPAllowlist(networks: [], proxies: [proxy])) { service in
       try await service.register(secret: secret)
       func post(_ ids: Range<Int>, from sender: String) async throws {
         let rows = ids.map { id -> JSONValue in
@@ -142,7 +142,7 @@
 
   @Test func `takes nothing from outside the allowed networks`() async throws {
     let proxy = try #require(Network("127.0.0.1"))
-    let sources = AllowedSources(networks: AllowedSources.apple, proxies: [proxy])
+    let sources = IPAllowlist(networks: IPAllowlist.apple, proxies: [proxy])
     try await RunningService.with(sources: sources) { service in
       let body = try service.notification()
       #expect(try await service.post("/notifications", body).status == 403)

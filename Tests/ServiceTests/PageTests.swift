@@ -5,18 +5,18 @@
   private static let app = "com.example.pages"
 
   /// A customer of whom much has the same date, the same message and the same id: whatever orders a list must tell it apart.
-  private func dossier(_ random: inout SeededRandom) -> Dossier {
+  private func dossier(_ random: inout SeededRandom) -> CustomerRecord {
     func pick<Value>(_ values: [Value]) -> Value { values[Int.random(in: 0..<values.count, using: &random)] }
     let originals = (0..<8).map { "\(100 + $0)" }
     var purchases: [PurchaseStatement] = []
     var events: [Event] = []
-    var attributions: [Attribution] = []
+    var attributions: [AccountAssociation] = []
     for _ in 0..<60 {
       let original = pick(originals)
       let (number, date) = (Int64.random(in: 0..<9, using: &random), Int64.random(in: 1..<6, using: &random) * 60_000)
       let source = pick([Source.signedV2, .signedV2, .notificationV1, .verifiedReceipt])
       let line = pick([Line(text: ""), Line(text: "\(number)"), Line(text: "p\(date)")])
-      let rank = Rank(asOf: Milliseconds(pick([1_000, 2_000])), tieBreak: pick([[], [1], [1, 0]]))
+      let rank = Rank(asOf: Timestamp(pick([1_000, 2_000])), tieBreak: pick([[], [1], [1, 0]]))
       let message = pick([[UInt8](repeating: 1, count: 32), [UInt8](repeating: 2, count: 32)])
       let key = PurchaseKey(app: Self.app, environment: .sandbox, originalTransactionID: original, line: line)
       var facts = Facts<PurchaseField>()
@@ -30,16 +30,16 @@
         Event(
           app: Self.app, environment: .sandbox, notificationUUID: pick([nil, "u\(original)\(number)"]),
           notificationType: pick(["DID_RENEW", "REFUND"]), subtype: pick([nil, "A"]), originalTransactionID: original,
-          transactionID: pick([nil, "\(original)\(number)"]), line: pick([nil, line]), date: Milliseconds(date),
+          transactionID: pick([nil, "\(original)\(number)"]), line: pick([nil, line]), date: Timestamp(date),
           source: source, rank: rank, details: pick([[:], ["a": 1]]), message: message, rule: nil))
       attributions.append(
-        Attribution(
+        AccountAssociation(
           pick([.userID, .appAccountToken]), pick(["alice", "bob"]), of: original, line: pick([line, Line(text: "")]),
-          from: Milliseconds(pick([1_000, 2_000])), to: Milliseconds(3_000), message: message,
+          from: Timestamp(pick([1_000, 2_000])), to: Timestamp(3_000), message: message,
           isClaimed: pick([false, true])))
     }
     let members = Set(originals.map(CustomerNode.originalTransactionID))
-    return Dossier(
+    return CustomerRecord(
       environment: .sandbox, originalTransactionIDs: originals,
       customers: ["o100": members.filter { $0.id < "104" }, "o104": members.filter { $0.id >= "104" }],
       purchases: purchases, renewals: [],
@@ -48,14 +48,14 @@
         facts.set(.appTransactionId, .string(id))
         return AppTransactionStatement(
           key: AppTransactionKey(app: Self.app, environment: .sandbox, appTransactionID: id), source: .signedV2,
-          rank: Rank(asOf: Milliseconds(1), tieBreak: []), facts: facts, message: [])
+          rank: Rank(asOf: Timestamp(1), tieBreak: []), facts: facts, message: [])
       }, events: events, attributions: attributions)
   }
 
   /// The same below some originalTransactionIds.
-  private func piece(_ dossier: Dossier, _ originals: [String], isFirst: Bool) -> Dossier {
+  private func piece(_ dossier: CustomerRecord, _ originals: [String], isFirst: Bool) -> CustomerRecord {
     let ids = Set(originals)
-    return Dossier(
+    return CustomerRecord(
       environment: dossier.environment, originalTransactionIDs: originals, customers: dossier.customers,
       purchases: dossier.purchases.filter { ids.contains($0.key.originalTransactionID) }, renewals: [],
       appTransactions: isFirst ? dossier.appTransactions : [],
@@ -63,7 +63,7 @@
       attributions: dossier.attributions.filter { ids.contains($0.originalTransactionID) })
   }
 
-  private let document = Document(vocabulary: .embedded, now: Milliseconds(500_000), showsProvenance: true)
+  private let document = PurchaseDocument(vocabulary: .embedded, now: Timestamp(500_000), showsProvenance: true)
   private let lists = ["purchases", "appTransactions", "events", "accounts", "transfers"]
 
   @Test func `after another gives every item once and in the order of the whole, whatever the limit and the pieces`()
@@ -123,10 +123,10 @@
   @Test func `holds what Apple signed before anything that is only claimed, however much that is`() throws {
     var random = SeededRandom()
     let all = dossier(&random)
-    let dossier = Dossier(
+    let dossier = CustomerRecord(
       environment: .sandbox, originalTransactionIDs: ["1"], customers: ["o1": [.originalTransactionID("1")]],
       purchases: [], renewals: [], appTransactions: [], events: [], attributions: [])
-    func with(claims: Int) -> Dossier {
+    func with(claims: Int) -> CustomerRecord {
       var filled = dossier
       for number in 0..<(3 + claims) {
         let isClaim = number >= 3
@@ -146,20 +146,20 @@
         guard isClaim else { continue }
         (event.source, event.notificationUUID, event.subtype) = (.notificationV1, nil, nil)
         (event.originalTransactionID, event.line) = ("1", purchase.key.line)
-        (event.transactionID, event.date) = (nil, Milliseconds(date))
+        (event.transactionID, event.date) = (nil, Timestamp(date))
         filled.events.append(event)
         filled.attributions.append(
-          Attribution(
-            .appAccountToken, "claimed \(number)", of: "1", line: Line(text: ""), from: Milliseconds(1),
-            to: Milliseconds(1), message: purchase.message, isClaimed: true))
+          AccountAssociation(
+            .appAccountToken, "claimed \(number)", of: "1", line: Line(text: ""), from: Timestamp(1),
+            to: Timestamp(1), message: purchase.message, isClaimed: true))
       }
       filled.attributions.append(
-        Attribution(
-          .appAccountToken, "signed", of: "1", line: Line(text: ""), from: Milliseconds(9_000), to: Milliseconds(9_000),
+        AccountAssociation(
+          .appAccountToken, "signed", of: "1", line: Line(text: ""), from: Timestamp(9_000), to: Timestamp(9_000),
           message: all.purchases[0].message))
       return filled
     }
-    func first(_ dossier: Dossier) -> JSONObject {
+    func first(_ dossier: CustomerRecord) -> JSONObject {
       var page = ResultPage(document, of: dossier.customers, in: .sandbox, .customers, limit: 5)
       page.add(dossier)
       return page.finish().object
@@ -186,7 +186,7 @@
 
   @Test func `begins where the one before ended although items came before it`() throws {
     var list = PageList<Int>(limit: 2, after: nil)
-    func position(_ number: Int) -> ListPosition { ListPosition(id: "\(1_000 + number)") }
+    func position(_ number: Int) -> ItemPosition { ItemPosition(id: "\(1_000 + number)") }
     for number in [9, 3, 5, 7] { list.add(number, at: position(number)) }
     let first = list.page()
     #expect(first.items == [3, 5] && first.hasMore && list.count == 4)
@@ -201,15 +201,15 @@
 
   @Test func `keeps no more than it gives, however much there is`() {
     var list = PageList<Int>(limit: 3, after: nil)
-    for number in (0..<5_000).reversed() { list.add(number, at: ListPosition(id: "\(10_000 + number)")) }
+    for number in (0..<5_000).reversed() { list.add(number, at: ItemPosition(id: "\(10_000 + number)")) }
     #expect(list.page().items == [0, 1, 2] && list.count == 5_000)
   }
 
   @Test func `has a cursor that is read back, and none that was made for something else`() throws {
     var cursor = PageCursor()
     cursor.ends = [
-      .sandbox: [.purchases: ListPosition(id: "1"), .members: ListPosition(bytes: [])],
-      .production: [.transfers: ListPosition(bytes: [0, 255])],
+      .sandbox: [.purchases: ItemPosition(id: "1"), .members: ItemPosition(bytes: [])],
+      .production: [.transfers: ItemPosition(bytes: [0, 255])],
     ]
     let text = cursor.text(of: "app/customers/1")
     #expect(try PageCursor(text, of: "app/customers/1").ends == cursor.ends)
@@ -222,8 +222,8 @@
   }
 
   @Test func `has positions that sort as the values do`() {
-    func position(_ text: String, _ number: Int64) -> ListPosition {
-      var position = ListPosition()
+    func position(_ text: String, _ number: Int64) -> ItemPosition {
+      var position = ItemPosition()
       position.append(text)
       position.append(number)
       return position

@@ -15,7 +15,7 @@
           $0.passThroughWithin = .seconds(600)
           $0.http.limits.answer = .seconds(600)
           $0.http.stopWithin = .milliseconds(0)
-        }, sources: AllowedSources(networks: [], proxies: [proxy])
+        }, sources: IPAllowlist(networks: [], proxies: [proxy])
       ) { service in
         try await service.register(secret: Self.secret)
         try await service.set(.legacy, url: url)

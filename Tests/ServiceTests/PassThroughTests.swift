@@ -43,14 +43,14 @@ extension RunningService {
       let (scope, flag) = try Self.sandbox(in: session)
       try DestinationTable.setLegacy(url, of: scope, at: Self.now, in: session)
       guard let stage else { return }
-      _ = try FlagTable.advance(scope, from: flag, to: stage, at: Self.now, in: session)
+      _ = try StageTable.advance(scope, from: flag, to: stage, at: Self.now, in: session)
     }
   }
 
-  private static func sandbox(in session: Session) throws(DatabaseError) -> (Scope, Flag) {
+  private static func sandbox(in session: Session) throws(DatabaseError) -> (AppScope, StageRecord) {
     guard let app = try AppTable.all(in: session).first else { throw DatabaseError(.column, "no app") }
-    let scope = Scope(app: app.id, environment: .sandbox)
-    guard let flag = try FlagTable.all(in: session)[scope] else { throw DatabaseError(.column, "no flag") }
+    let scope = AppScope(app: app.id, environment: .sandbox)
+    guard let flag = try StageTable.all(in: session)[scope] else { throw DatabaseError(.column, "no flag") }
     return (scope, flag)
   }
 

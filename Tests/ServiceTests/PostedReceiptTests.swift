@@ -8,13 +8,13 @@ private struct Taking {
 
   let configuration: DatabaseConfiguration
   let pool: Pool
-  let ledger: Ledger
-  let adapter: Adapter
+  let ledger: LedgerStore
+  let adapter: MessageDecoder
   let metrics: ServiceMetrics
-  let receipts: PostedReceipts
+  let receipts: ReceiptCapture
 
   static func with(
-    stage: String = "live", disk: DiskLevel = .ample, _ change: (inout PostedReceipts.Settings) -> Void = { _ in },
+    stage: String = "live", disk: DiskSpaceLevel = .ample, _ change: (inout ReceiptCapture.Settings) -> Void = { _ in },
     _ body: (Taking) async throws -> Void
   ) async throws {
     let configuration = try await PrivateMariaDB.shared.database()
@@ -25,19 +25,19 @@ private struct Taking {
       _ = try session.execute("UPDATE flags SET stage = \(stage)")
     }
     let reader = ReceiptReader(trust: ReceiptTrust(exactly: [try pki.trustedRoot()]))
-    let adapter = Adapter(verifier: SignedDataVerifier(roots: .apple), receipts: reader)
-    let (ledger, metrics) = (Ledger(pool: pool), ServiceMetrics(MetricsRegistry()))
+    let adapter = MessageDecoder(verifier: SignedDataVerifier(roots: .apple), receipts: reader)
+    let (ledger, metrics) = (LedgerStore(pool: pool), ServiceMetrics(MetricsRegistry()))
     let log = Logger(label: "test", level: .debug, handler: RecordingLogHandler())
-    let registry = try await Registry(
+    let registry = try await AppRegistry(
       reading: { try await pool.read { session throws(DatabaseError) in try AppTable.directory(in: session) } },
       logger: log)
     let commit = GroupCommit(ledger, disk: { disk })
-    var settings = PostedReceipts.Settings()
+    var settings = ReceiptCapture.Settings()
     change(&settings)
     let taking = Taking(
       configuration: configuration, pool: pool, ledger: ledger, adapter: adapter, metrics: metrics,
-      receipts: PostedReceipts(
-        intake: Intake(adapter: adapter), ledger: ledger, registry: registry, commit: commit, settings: settings,
+      receipts: ReceiptCapture(
+        intake: IngestDecider(adapter: adapter), ledger: ledger, registry: registry, commit: commit, settings: settings,
         metrics: metrics, clock: .fixed(at: now), logger: log))
     let committing = Task { await commit.run() }
     defer { committing.cancel() }
@@ -51,9 +51,9 @@ private struct Taking {
   func taken(
     _ text: [UInt8], of app: String = RunningService.app, in environment: Environment = .sandbox,
     from sender: PeerAddress? = stranger
-  ) async -> PostedReceipts.Outcome {
+  ) async -> ReceiptCapture.Outcome {
     await receipts.taken(
-      PostedReceipts.Posted(
+      ReceiptCapture.Posted(
         String(decoding: text, as: UTF8.self), .sha256(text), of: app, in: environment, from: sender))
   }
 
@@ -173,7 +173,7 @@ private struct Buyer {
   @Test func `of a stranger is kept at a rate, and of others at any`() async throws {
     var buyer = Buyer(seed: 7)
     try await Taking.with({ ($0.allowance.burst, $0.allowance.refill) = (2, .minutes(10)) }) { taking in
-      var outcomes: [PostedReceipts.Outcome] = []
+      var outcomes: [ReceiptCapture.Outcome] = []
       for _ in 0..<4 {
         outcomes.append(await taking.taken(try buyer.receipt(of: [buyer.buys(Buyer.goods)])))
       }

@@ -6,19 +6,19 @@
   @Test(arguments: VerificationError.Code.allCases)
   func `is Apple's for a code of verification only once the signature was verified`(code: VerificationError.Code) {
     let error = VerificationError(code, "why")
-    #expect(Refusal(error, isMessage: true).quarantine == .unproven)
-    #expect(Refusal(error.proven(), isMessage: true).quarantine == .authentic)
+    #expect(MessageError(error, isMessage: true).quarantine == .unproven)
+    #expect(MessageError(error.proven(), isMessage: true).quarantine == .authentic)
   }
 
   /// Receipts come as evidence, which the back end mends itself, or inside V1 bodies, which they never refuse.
-  @Test(arguments: ReceiptRefusal.Code.allCases)
-  func `is none for a receipt, which is no notification`(code: ReceiptRefusal.Code) async throws {
-    #expect(Refusal(ReceiptRefusal(code, "why")).quarantine != .legacy)
-    #expect(throws: Refusal(.unreadable, .notAMessage, "")) {
+  @Test(arguments: ReceiptError.Code.allCases)
+  func `is none for a receipt, which is no notification`(code: ReceiptError.Code) async throws {
+    #expect(MessageError(ReceiptError(code, "why")).quarantine != .legacy)
+    #expect(throws: MessageError(.unreadable, .notAMessage, "")) {
       let message = InboxMessage(kind: .notification, body: Array("MIIT".utf8), receivedAt: RunningService.now)
-      let adapter = Adapter(verifier: SignedDataVerifier(roots: .apple))
-      _ = try Intake(adapter: adapter).notification(
-        message, ReceivedBody(message.body), directory: AppDirectory(apps: [], tokens: [:]))
+      let adapter = MessageDecoder(verifier: SignedDataVerifier(roots: .apple))
+      _ = try IngestDecider(adapter: adapter).notification(
+        message, ReceivedBody(message.body), directory: AppRegistrySnapshot(apps: [], tokens: [:]))
     }
   }
 
@@ -39,7 +39,7 @@
   }
 
   /// V1 bodies and what is wrong with each.
-  private static let legacyRows: [(code: Refusal.Code, body: [UInt8])] = [
+  private static let legacyRows: [(code: MessageError.Code, body: [UInt8])] = [
     (.unknownApp, legacy { $0["bid"] = "com.example.unregistered" }),
     (.appNotNamed, legacy { ($0["bid"], $0["password"]) = (nil, "guessed") }),
     (.missingSharedSecret, legacy { $0["password"] = nil }),
@@ -53,7 +53,8 @@
   ]
 
   /// Signed notifications and what is wrong with each.
-  private func signedRows(_ service: RunningService) throws -> [(code: Refusal.Code, path: String, body: [UInt8])] {
+  private func signedRows(_ service: RunningService) throws -> [(code: MessageError.Code, path: String, body: [UInt8])]
+  {
     func signed(
       _ change: (inout JSONObject, inout JSONObject, inout JSONObject) -> Void = { _, _, _ in }
     ) throws -> [UInt8] {
@@ -76,7 +77,7 @@
   }
 
   /// Codes with which no notification is set aside, and why.
-  private static let elsewhere: [Refusal.Code: String] = [
+  private static let elsewhere: [MessageError.Code: String] = [
     .notJSON: "400, not kept", .notAMessage: "400, not kept",
     .notificationV1NotYet: "the intake names the sender of every V1 body",
     .verifyReceiptStatus: "an answer of verifyReceipt, see below",
@@ -88,7 +89,9 @@
 
   @Test func `is V1's for every V1 body, Apple's for what it signed, and none for what is unreadable`() async throws {
     try await RunningService.with { service in
-      func expect(_ code: Refusal.Code, _ source: QuarantineSource, _ body: [UInt8], path: String = "") async throws {
+      func expect(_ code: MessageError.Code, _ source: QuarantineSource, _ body: [UInt8], path: String = "")
+        async throws
+      {
         let answer = try await service.post("/notifications" + path, body)
         #expect(answer.body["status"] == "quarantined", "\(code) \(answer)")
         let kept = try await service.pool.read { session throws(DatabaseError) in
@@ -118,16 +121,17 @@
       #expect(source == ["unproven"])
       let covered = Set((Self.legacyRows.map(\.code) + signed.map(\.code)).map(\.rawValue))
       let others = Set(Self.elsewhere.keys.map(\.rawValue))
-      #expect(covered.union(others) == Set(Refusal.Code.allCases.map(\.rawValue)) && covered.isDisjoint(with: others))
+      #expect(
+        covered.union(others) == Set(MessageError.Code.allCases.map(\.rawValue)) && covered.isDisjoint(with: others))
     }
   }
 
   @Test func `is of its own for an answer that was fetched`() {
-    let intake = Intake(adapter: Adapter(verifier: SignedDataVerifier(roots: .apple)))
+    let intake = IngestDecider(adapter: MessageDecoder(verifier: SignedDataVerifier(roots: .apple)))
     let app = App(id: App.ID(1), bundleID: RunningService.app, appAppleID: nil)
     for kind in [InboxMessage.Kind.verifyReceiptAnswer, .apiAnswer] {
       let message = InboxMessage(
-        kind: kind, body: Array("{\"status\":21199}".utf8), claim: Claim(environment: .sandbox),
+        kind: kind, body: Array("{\"status\":21199}".utf8), claim: SubmissionMetadata(environment: .sandbox),
         receivedAt: RunningService.now)
       guard case .quarantined(let refusal) = intake.answer(message, about: app).entry.content else {
         Issue.record("it was accepted")

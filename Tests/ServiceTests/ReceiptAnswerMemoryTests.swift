@@ -32,7 +32,7 @@ private final class Door: Sendable {
       HTTPServerConfiguration(port: 0, stopWithin: .milliseconds(0)), handler: PromptApple(body: Self.long)
     ) { _ in }
     try sandbox.start()
-    var callers = Callers()
+    var callers = CallerClassifier()
     callers.proxies = [try #require(Network("127.0.0.1/32"))]
     callers.backEnds = [try #require(Network("192.0.2.0/24"))]
     let named = callers
@@ -128,7 +128,7 @@ private final class Door: Sendable {
   }
 
   @Test func `is taken by the values of one long answer at a time, and short ones do not wait`() async throws {
-    let thread = SideThread(label: "test")
+    let thread = WorkerThread(label: "test")
     let reader = ReceiptAnswerReader(thread: thread)
     let (begun, end, isRead) = (Door(), Door(), Door())
     await withTaskGroup(of: Void.self) { group in

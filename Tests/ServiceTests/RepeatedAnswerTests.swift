@@ -4,21 +4,21 @@
   private static let app = App(id: App.ID(1), bundleID: "com.example.app", appAppleID: nil)
   private let start = ContinuousClock.now
 
-  private func answers(_ change: (inout RepeatedAnswers.Settings) -> Void = { _ in }) -> RepeatedAnswers {
-    var settings = RepeatedAnswers.Settings()
+  private func answers(_ change: (inout ResponseDeduplicator.Settings) -> Void = { _ in }) -> ResponseDeduplicator {
+    var settings = ResponseDeduplicator.Settings()
     change(&settings)
-    return RepeatedAnswers(settings)
+    return ResponseDeduplicator(settings)
   }
 
   private func answer(
     _ receipt: String, says words: String, request: Int = 0, environment: Environment = .production
-  ) -> RepeatedAnswers.Answer {
+  ) -> ResponseDeduplicator.Answer {
     let object: JSONObject = [
       "status": 0, "latest_receipt": .string("made anew \(request)"), "latest_receipt_info": [.string(words)],
       "receipt": ["bundle_id": .string(receipt), "request_date_ms": .string("\(request)")],
     ]
-    return RepeatedAnswers.Answer(
-      object.encoded(), object, of: Self.app, environment: environment, receivedAt: Milliseconds(Int64(request)))
+    return ResponseDeduplicator.Answer(
+      object.encoded(), object, of: Self.app, environment: environment, receivedAt: Timestamp(Int64(request)))
   }
 
   @Test func `is held back for a minute if it says the same, and the last of those is recorded`() {
@@ -30,7 +30,7 @@
     // Others wait for nothing.
     #expect(answers.turn(of: answer("b", says: "bought"), at: start + .seconds(59)) == .now)
     #expect(answers.turn(of: answer("a", says: "bought", environment: .sandbox), at: start + .seconds(59)) == .now)
-    #expect(answers.release(second.words, at: start + .seconds(60))?.receivedAt == Milliseconds(2))
+    #expect(answers.release(second.words, at: start + .seconds(60))?.receivedAt == Timestamp(2))
     #expect(answers.release(second.words, at: start + .seconds(60)) == nil)
     let next = answer("a", says: "bought", request: 3)
     #expect(answers.turn(of: next, at: start + .seconds(61)) == .later(.seconds(59)))
@@ -50,8 +50,8 @@
     #expect(held.dropFirst(2).allSatisfy { $0.1 == .inPlaceOfAnother })
     for (answer, _) in held.prefix(2) {
       let released = answers.release(answer.words, at: start + .seconds(61))
-      let last = answer.receivedAt == Milliseconds(2) ? 198 : 199
-      #expect(released?.words == answer.words && released?.receivedAt == Milliseconds(Int64(last)))
+      let last = answer.receivedAt == Timestamp(2) ? 198 : 199
+      #expect(released?.words == answer.words && released?.receivedAt == Timestamp(Int64(last)))
     }
   }
 

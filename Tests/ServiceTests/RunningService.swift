@@ -1,6 +1,6 @@
 /// The whole service on a free port, with a database and two PKIs of its own, for the length of one test.
 struct RunningService {
-  static let now = Milliseconds(1_780_000_000_000)
+  static let now = Timestamp(1_780_000_000_000)
   static let app = "com.example.service"
   static let appAppleID: Int64 = 1_234_567_890
 
@@ -21,8 +21,8 @@ struct RunningService {
   ///
   /// Apple's own root is trusted beside the simulated one.
   static func with(
-    _ change: (inout Installation.Settings) -> Void = { _ in },
-    sources: AllowedSources = .anywhere, app: String = Self.app, clock: WallClock = .fixed(at: Self.now),
+    _ change: (inout Application.Settings) -> Void = { _ in },
+    sources: IPAllowlist = .anywhere, app: String = Self.app, clock: WallClock = .fixed(at: Self.now),
     _ body: (RunningService) async throws -> Void
   ) async throws {
     let configuration = try await PrivateMariaDB.shared.database()
@@ -34,7 +34,7 @@ struct RunningService {
       return try TokenTable.issue(for: app, label: "test", at: now, in: session)
     }
     let log = RecordingLogHandler()
-    var settings = Installation.Settings(http: HTTPServerConfiguration(port: 0))
+    var settings = Application.Settings(http: HTTPServerConfiguration(port: 0))
     settings.sources = sources
     // Who takes it is in this process too. Beside other tests on one core each step may wait for seconds.
     settings.passThroughWithin = .seconds(60)
@@ -44,8 +44,8 @@ struct RunningService {
     change(&settings)
     let roots = TrustedRoots.apple.adding([try pki.trustedRoot()], for: .sandbox)
     let master = Keyring.ofTests.current
-    let installation = try await Installation(
-      pool: pool, adapter: Adapter(verifier: SignedDataVerifier(roots: roots)), keys: Keyring(current: master),
+    let installation = try await Application(
+      pool: pool, adapter: MessageDecoder(verifier: SignedDataVerifier(roots: roots)), keys: Keyring(current: master),
       settings: settings, clock: clock, logger: Logger(label: "test", level: .debug, handler: log))
     try installation.metricsServer?.start()
     try installation.server.start()

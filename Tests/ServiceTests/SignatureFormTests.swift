@@ -46,11 +46,11 @@
     case .apiAnswer:
       // As an answer of Apple's is taken in, by a process of its own.
       let roots = TrustedRoots.apple.adding([try service.pki.trustedRoot()], for: .sandbox)
-      let ledger = Ledger(pool: service.pool)
+      let ledger = LedgerStore(pool: service.pool)
       let app = try await service.pool.read { session throws(DatabaseError) in try AppTable.all(in: session).first }
       let appended = Appendix()
-      let answers = AppleAnswers(
-        intake: Intake(adapter: Adapter(verifier: SignedDataVerifier(roots: roots))),
+      let answers = APIResponseRecorder(
+        intake: IngestDecider(adapter: MessageDecoder(verifier: SignedDataVerifier(roots: roots))),
         clock: .fixed(at: RunningService.now), logger: Logger(label: "test", level: .debug, handler: service.log)
       ) { entry in
         let outcome = try await ledger.append([entry])[0]
@@ -84,8 +84,8 @@
 
 /// What became of the last entry.
 private final class Appendix: Sendable {
-  private let outcome = Mutex<Appended?>(nil)
+  private let outcome = Mutex<AppendResult?>(nil)
 
-  func note(_ appended: Appended) { outcome.withLock { $0 = appended } }
-  var last: Appended? { outcome.withLock { $0 } }
+  func note(_ appended: AppendResult) { outcome.withLock { $0 = appended } }
+  var last: AppendResult? { outcome.withLock { $0 } }
 }

@@ -64,7 +64,7 @@
 
 /// A service that keeps no answer, and two of the customers whose receipts it can be asked about.
 private func asked(
-  in stage: String, _ change: (inout Installation.Settings) -> Void,
+  in stage: String, _ change: (inout Application.Settings) -> Void,
   _ body: @Sendable (AnsweringService, CustomerID, CustomerID) async throws -> Void
 ) async throws {
   let world = AnsweredWorld.world()

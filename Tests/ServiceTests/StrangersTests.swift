@@ -53,7 +53,7 @@
       {
         $0.callers.proxies = [proxy]
         $0.claimedStock = Self.stock
-      }, sources: AllowedSources(networks: [], proxies: [proxy])
+      }, sources: IPAllowlist(networks: [], proxies: [proxy])
     ) { service in
       try await service.register(secret: Self.secret)
       let genuine = try (0..<20).map { try service.notification(id: "20000009000\(10_000 + $0)") }

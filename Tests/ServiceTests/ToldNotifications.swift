@@ -15,7 +15,7 @@ struct ToldNotifications: Sendable {
   private static let way = Interval.seconds(10)
 
   /// Takes what happened until `date`, the earliest first, however long it would be under way.
-  mutating func take(until date: Milliseconds) -> [WorldNotification] {
+  mutating func take(until date: Timestamp) -> [WorldNotification] {
     world.advance(to: date + Self.way)
     untaken += world.drainNotifications()
     let taken = untaken.filter { $0.happening.date <= date }

@@ -11,7 +11,7 @@
 
   private static let fault: JSONObject = ["fault": "serverError", "on": "verifyReceipt", "times": .null]
 
-  @Sendable private static func settings(_ settings: inout Installation.Settings) {
+  @Sendable private static func settings(_ settings: inout Application.Settings) {
     settings.answersKept = .milliseconds(0)
     // Callers wait no longer for an App Store Server API that is down.
     settings.answering.lookUpWithin = .seconds(1)

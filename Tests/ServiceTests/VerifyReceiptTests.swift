@@ -264,7 +264,7 @@ private final class ScriptedApple: HTTPHandler {
       let kept = try await service.pool.read { session throws(DatabaseError) in
         try QuarantineTable.page(after: nil, code: nil, digestPrefix: nil, limit: 2, in: session)
       }
-      #expect(kept.map(\.message.claim) == [Claim(environment: .sandbox)])
+      #expect(kept.map(\.message.claim) == [SubmissionMetadata(environment: .sandbox)])
     }
   }
 }

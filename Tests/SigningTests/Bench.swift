@@ -1,7 +1,7 @@
 /// A workbench for forgeries: one PKI per run, the verifier that trusts it, and payloads like Apple's.
 enum Bench {
   /// 2026-01-01T00:00:00Z.
-  static let now = Milliseconds(1_767_225_600_000)
+  static let now = Timestamp(1_767_225_600_000)
   static let bundleID = "com.example.app"
   static let appAppleID: Int64 = 1_234_567
 

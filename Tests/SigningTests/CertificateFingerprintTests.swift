@@ -1,7 +1,7 @@
 @testable import Signing
 
 @Suite struct `A certificate's fingerprint` {
-  private static let der = ReceiptPKI.known(at: Milliseconds(1_767_600_000_000)).root.certificate.der
+  private static let der = ReceiptPKI.known(at: Timestamp(1_767_600_000_000)).root.certificate.der
   private static let hex = Digest.sha256(der).hex
 
   private static func escaped(_ text: [UInt8]) -> String {

@@ -38,7 +38,7 @@
     }
   }
 
-  private static let atOnce = KeyTables.Making(aside: { $0() })
+  private static let atOnce = KeyTables.KeyTableBuilder(aside: { $0() })
 
   @Test func `come after so many good signatures, and bad ones do not count`() throws {
     let tables = KeyTables(.init(signatures: 5), making: Self.atOnce)
@@ -136,7 +136,7 @@
 
   @Test(arguments: Lie.allCases) func `are not used when they contradict EVP from the beginning`(lie: Lie) throws {
     let signer = try Signer()
-    let liar = KeyTables.Making(
+    let liar = KeyTables.KeyTableBuilder(
       table: { [publicKey = signer.publicKey] _ in { lie.instead(of: publicKey.verifies($0, of: $1)) } },
       aside: { $0() })
     let tables = KeyTables(.init(signatures: 2), making: liar)
@@ -149,7 +149,7 @@
     let signer = try Signer()
     let isLying = Atomic(false)
     let isLyingNow = { @Sendable in isLying.load(ordering: .relaxed) }
-    let making = KeyTables.Making(
+    let making = KeyTables.KeyTableBuilder(
       table: { [publicKey = signer.publicKey] _ in { !isLyingNow() && publicKey.verifies($0, of: $1) } },
       aside: { $0() })
     let tables = KeyTables(.init(signatures: 2), making: making)
@@ -167,7 +167,7 @@
     let isLying = Atomic(false)
     let inside = Aside()
     let isLyingNow = { @Sendable in isLying.load(ordering: .relaxed) }
-    let making = KeyTables.Making(
+    let making = KeyTables.KeyTableBuilder(
       table: { [publicKey = signer.publicKey] _ in
         { signature, digest in
           // Another caller has the table in hand at the same time.

@@ -8,7 +8,7 @@
   }
 
   private func delegate(
-    of issuer: CertificateAuthority, forOCSP: Bool = true, until end: Milliseconds? = nil
+    of issuer: CertificateAuthority, forOCSP: Bool = true, until end: Timestamp? = nil
   ) throws -> CertificateAuthority {
     var template = CertificateTemplate(
       commonName: "Responder", notBefore: now - .days(30), notAfter: end ?? now + .days(30), isAuthority: false)
@@ -110,8 +110,8 @@
     #expect(try !first.answer(in: ahead, at: now).isFresh)
   }
 
-  @Test(arguments: OCSPResponder.Refusal.allCases)
-  func `hands on that the responder has no answer`(refusal: OCSPResponder.Refusal) throws {
+  @Test(arguments: OCSPResponder.Failure.allCases)
+  func `hands on that the responder has no answer`(refusal: OCSPResponder.Failure) throws {
     let request = try request()
     #expect(throws: OCSPError(.unsuccessful)) {
       try request.answer(in: OCSPResponder.refusal(refusal), at: now)

@@ -8,7 +8,7 @@
   }
 
   private func verify(
-    _ revocations: Revocations, _ pki: ApplePKI, signedAt date: Milliseconds = Bench.now, at now: Milliseconds
+    _ revocations: RevocationCache, _ pki: ApplePKI, signedAt date: Timestamp = Bench.now, at now: Timestamp
   ) throws(VerificationError) {
     do {
       let verifier = SignedDataVerifier(
@@ -21,7 +21,7 @@
 
   @Test(arguments: [true, false])
   func `refuses what was signed from then on, and nothing before`(isLeaf: Bool) throws {
-    let revocations = Revocations()
+    let revocations = RevocationCache()
     try verify(revocations, pki, at: now)
     let revoked = (isLeaf ? pki.leaf : pki.intermediate).certificate.fingerprint
     let question = try #require(revocations.due(at: now).first { $0.certificate.fingerprint == revoked })
@@ -33,7 +33,7 @@
   }
 
   @Test func `stays, and only its date can become earlier`() throws {
-    let revocations = Revocations()
+    let revocations = RevocationCache()
     try verify(revocations, pki, at: now)
     let question = try #require(revocations.due(at: now).first)
     #expect(revocations.note(.revoked(at: now - .days(2)), of: question, at: now))
@@ -49,7 +49,7 @@
   }
 
   @Test func `is learned from others, of what was not used yet too`() throws {
-    let (revocations, leaf) = (Revocations(), pki.leaf.certificate.fingerprint)
+    let (revocations, leaf) = (RevocationCache(), pki.leaf.certificate.fingerprint)
     for days in [2, 3, 1] as [Int64] { revocations.learn([leaf: now - .days(days)]) }
     #expect(throws: VerificationError(.revoked, "")) {
       try verify(revocations, pki, signedAt: now - .days(3), at: now)
@@ -58,7 +58,7 @@
   }
 
   @Test func `is asked about twice a day, and again soon where there was no answer`() throws {
-    let revocations = Revocations()
+    let revocations = RevocationCache()
     #expect(revocations.due(at: now).isEmpty)
     try verify(revocations, pki, at: now)
     let due = revocations.due(at: now)
@@ -74,7 +74,7 @@
   }
 
   @Test func `is asked about only for what somebody signed, within bounds`() throws {
-    let revocations = Revocations(capacity: 3)
+    let revocations = RevocationCache(capacity: 3)
     var forged = try Bench.stranger.sign(Bench.transaction)
     let verifier = SignedDataVerifier(
       roots: TrustedRoots(exactly: [try pki.trustedRoot()]), revocations: revocations)

@@ -1,6 +1,6 @@
 /// Apple's own fixtures and a real answer of 2021, read from beside the project.
 @Suite(.enabled(if: Samples.directory != nil, "the samples are not beside the package")) struct `Real samples` {
-  private static let now = Milliseconds(1_767_225_600_000)
+  private static let now = Timestamp(1_767_225_600_000)
 
   private static func mockVerifier() throws -> SignedDataVerifier {
     let root = try RootCertificate.read(Samples.required("apple_library/certs/testCA.der"))
@@ -15,7 +15,7 @@
     #expect(notification.bundleID == "com.example")
     #expect(notification.notification.payload["notificationType"] == "TEST")
     let transaction = try verifier.verifyTransaction(token("transactionInfo"), expecting: expected, now: Self.now)
-    #expect(transaction.signedAt == Milliseconds(1_672_956_154_000))
+    #expect(transaction.signedAt == Timestamp(1_672_956_154_000))
     let renewal = try verifier.verifyRenewal(token("renewalInfo"), expecting: expected, now: Self.now)
     #expect(renewal.environment == .sandbox)
     guard case .renewal = try verifier.verifyAny(token("renewalInfo"), expecting: expected, now: Self.now) else {

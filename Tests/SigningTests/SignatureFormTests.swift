@@ -17,8 +17,9 @@
     let (low, high) = (Self.jws(low), FlippedSignatures.flipped(Self.jws(low)))
     #expect(low != high && low.count == high.count)
     for jws in [low, high] {
-      #expect(SignatureForm.low.applied(toJWS: jws) == low && SignatureForm.high.applied(toJWS: jws) == high)
-      #expect(SignatureForm.low.applied(to: jws) == (low, 1) && SignatureForm.high.applied(to: jws) == (high, 1))
+      #expect(CanonicalSignature.low.applied(toJWS: jws) == low && CanonicalSignature.high.applied(toJWS: jws) == high)
+      #expect(
+        CanonicalSignature.low.applied(to: jws) == (low, 1) && CanonicalSignature.high.applied(to: jws) == (high, 1))
     }
   }
 
@@ -27,7 +28,7 @@
     let body = { (parts: [[UInt8]]) in
       Array("{\"a\":[\"".utf8) + Array(parts.joined(separator: Array("\",\"".utf8))) + Array("\"]}".utf8)
     }
-    let result = SignatureForm.low.applied(to: body([high, low, high, Array("x.y".utf8)]))
+    let result = CanonicalSignature.low.applied(to: body([high, low, high, Array("x.y".utf8)]))
     #expect(result == (body([low, low, low, Array("x.y".utf8)]), 3))
   }
 
@@ -41,7 +42,8 @@
       Array(high.suffix(86)), Array("\u{FF}".utf8) + high.suffix(87),
     ]
     for text in texts {
-      #expect(SignatureForm.low.applied(to: text).text == text && SignatureForm.high.applied(to: text).text == text)
+      #expect(
+        CanonicalSignature.low.applied(to: text).text == text && CanonicalSignature.high.applied(to: text).text == text)
     }
     #expect(low.count == 94)
   }

@@ -2,13 +2,13 @@
   /// A step of somebody's life: time passes, and then an act.
   private struct Step {
     let after: Interval
-    let act: Act?
+    let act: ManualAction?
 
-    init(_ days: Int64, _ act: Act?) { (after, self.act) = (.days(days), act) }
+    init(_ days: Int64, _ act: ManualAction?) { (after, self.act) = (.days(days), act) }
   }
 
   /// V2's titles and V1's types of everything told, and the world in the end.
-  private func live(_ steps: [Step], hasGrace: Bool = true, era: LegacyEra = .current) throws -> (
+  private func live(_ steps: [Step], hasGrace: Bool = true, era: V1Era = .current) throws -> (
     v2: [String], v1: [String], state: CustomerState
   ) {
     var (world, customer) = try LifelikeWorld.quiet(hasGrace: hasGrace, era: era)
@@ -192,7 +192,7 @@
     #expect(
       theirs.compactMap(\.v2?.title) == ["ONE_TIME_CHARGE", "SUBSCRIBED/INITIAL_BUY", "DID_RENEW", "REVOKE", "REVOKE"])
     #expect(theirs.flatMap { $0.v1.map(\.notificationType) } == ["DID_RENEW", "REVOKE", "REVOKE"])
-    #expect(throws: ActRefusal(.notTheirs)) { try world.act(.setAutoRenew(false), on: child) }
+    #expect(throws: ManualActionError(.notTheirs)) { try world.act(.setAutoRenew(false), on: child) }
   }
 
   @Test func `ends for the family what the purchaser changes to something not shared`() throws {
@@ -225,7 +225,7 @@
     let app = "com.example.notes"
     #expect(world.customer(ofAnyTransactionID: once.legacyTransactionID, app: app, environment: .sandbox) == customer)
     let rows = try #require(world.state(of: customer).latestPurchases.first)
-    let row = LegacyRow(rows, in: .latestReceiptInfo).object
+    let row = SimulatedV1Row(rows, in: .latestReceiptInfo).object
     #expect(row.text("transaction_id") == twice.legacyTransactionID)
     #expect(row.text("web_order_line_item_id") == twice.transaction.webOrderLineItemID)
     #expect(row.text("original_transaction_id") == twice.transaction.originalTransactionID)
@@ -236,7 +236,7 @@
     try world.act(.buy(product: "archive"), on: customer)
     for _ in 0..<500 { try world.act(.restore, on: customer) }
     #expect(Set(world.transactions(of: customer)[0].restoredTransactionIDs).count == 500)
-    #expect(throws: ActRefusal(.full)) { try world.act(.restore, on: customer) }
+    #expect(throws: ManualActionError(.full)) { try world.act(.restore, on: customer) }
     let app = "com.example.notes"
     for _ in 1..<6 { _ = try world.enrol(in: app, environment: .sandbox, joining: customer) }
     #expect(throws: AppStoreWorld.EnrolmentError.full) {
@@ -245,7 +245,7 @@
     #expect(throws: AppStoreWorld.EnrolmentError.unknownRelative) {
       try world.enrol(in: app, environment: .sandbox, joining: CustomerID(household: 9))
     }
-    #expect(throws: ActRefusal(.notNow)) {
+    #expect(throws: ManualActionError(.notNow)) {
       try world.act(.buy(product: "plus.monthly", offer: "welcome.back"), on: customer)
     }
   }
@@ -289,7 +289,8 @@
   }
 
   @Test(arguments: [
-    (Act.buy(product: "nothing"), ActRefusal.Code.unknownProduct), (.buy(product: "coins.100", quantity: 11), .notNow),
+    (ManualAction.buy(product: "nothing"), ManualActionError.Code.unknownProduct),
+    (.buy(product: "coins.100", quantity: 11), .notNow),
     (.buy(product: "plus.monthly", offer: "none"), .unknownOffer),
     (.buy(product: "plus.monthly", offer: "introductory"), .notNow),
     (.buy(product: "plus.monthly", offer: "welcome.back"), .notNow), (.buy(product: "plus.yearly"), .notNow),
@@ -300,11 +301,11 @@
     (.announcePrice(-1, needsConsent: true, subscription: "first"), .notNow),
     (.setAccountToken("x", originalTransaction: "7"), .unknownTransaction),
   ])
-  func `is refused when it cannot be`(act: Act, code: ActRefusal.Code) throws {
+  func `is refused when it cannot be`(act: ManualAction, code: ManualActionError.Code) throws {
     var (world, customer) = try LifelikeWorld.quiet()
     let first = try #require(try world.act(.buy(product: "plus.yearly"), on: customer).first)
     try world.act(.buy(product: "news.monthly"), on: customer)
-    let named: Act =
+    let named: ManualAction =
       switch act {
       case .agreeToPrice("first"): .agreeToPrice(subscription: first)
       case .extend(let days, "first"): .extend(days: days, subscription: first)
@@ -314,8 +315,8 @@
       default: act
       }
     let before = Array(world.truth())
-    #expect(throws: ActRefusal(code)) { try world.act(named, on: customer) }
-    #expect(throws: ActRefusal(.unknownCustomer)) { try world.act(named, on: CustomerID(household: 99)) }
+    #expect(throws: ManualActionError(code)) { try world.act(named, on: customer) }
+    #expect(throws: ManualActionError(.unknownCustomer)) { try world.act(named, on: CustomerID(household: 99)) }
     #expect(Array(world.truth()) == before)
   }
 }

@@ -2,7 +2,7 @@
   private static let bundleID = "com.example.notes"
   private let world: AppStoreWorld
   private let customer: CustomerID
-  private var date: Milliseconds { world.now }
+  private var date: Timestamp { world.now }
 
   /// Of somebody whose subscription was renewed twice.
   init() throws {
@@ -14,11 +14,11 @@
 
   private var periods: [SimulatedTransaction] { world.transactions(of: customer).map(\.transaction) }
 
-  private func answer() throws -> SimulatedAnswer {
-    SimulatedAnswer(of: world.state(of: customer).app, at: date, signer: try PayloadSigner(Bench.pki))
+  private func answer() throws -> SimulatedResponse {
+    SimulatedResponse(of: world.state(of: customer).app, at: date, signer: try PayloadSigner(Bench.pki))
   }
 
-  private func read(_ answer: JSONObject) throws -> Reading {
+  private func read(_ answer: JSONObject) throws -> DecodedMessage {
     let body = answer.encoded()
     return try Bench.adapter().evidence(
       body, app: Self.bundleID, environment: nil, message: .sha256(body), now: date)

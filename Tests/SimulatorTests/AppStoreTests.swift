@@ -38,8 +38,8 @@
     ("2026-03-01T00:00:00Z", 1_772_323_200_000, .days(3), "2026-03-04T00:00:00Z"),
   ])
   func `knows when a period ends`(from: String, milliseconds: Int64, period: Period, end: String) {
-    #expect(Milliseconds(milliseconds).iso8601 == from)
-    #expect(period.end(after: Milliseconds(milliseconds)).iso8601 == end)
+    #expect(Timestamp(milliseconds).iso8601 == from)
+    #expect(period.end(after: Timestamp(milliseconds)).iso8601 == end)
   }
 
   @Test(arguments: [
@@ -54,7 +54,7 @@
     try world.act(.buy(product: "plus.monthly"), on: customer)
     try world.act(.setPayment(works: false), on: customer)
     let end = try #require(world.subscriptions(of: customer).first?.transaction.expiresDate)
-    func status(at date: Milliseconds) -> Int64? {
+    func status(at date: Timestamp) -> Int64? {
       world.advance(to: date)
       return world.subscriptions(of: customer).first?.status
     }

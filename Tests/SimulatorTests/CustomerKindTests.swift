@@ -1,4 +1,4 @@
-import struct Simulator.VerifyReceiptAnswer
+import struct Simulator.SimulatedVerifyReceiptResponse
 
 /// What some customers have that others have not.
 @Suite struct `A customer of the simulated App Store` {
@@ -35,7 +35,8 @@ import struct Simulator.VerifyReceiptAnswer
     let receipt = try read(state.receipt)
     #expect(receipt.receiptType == type && receipt.expirationDate == end)
     #expect(receipt.organizationName == "Example School")
-    let answer = VerifyReceiptAnswer(about: state.receipt, of: state, requestedAt: world.now).object(latestReceipt: [])
+    let answer = SimulatedVerifyReceiptResponse(about: state.receipt, of: state, requestedAt: world.now).object(
+      latestReceipt: [])
     let told = try #require(answer["receipt"]?.object)
     #expect(told.text("receipt_type") == type && told.text("expiration_date_ms") == "\(end.sinceEpoch)")
   }
@@ -47,12 +48,13 @@ import struct Simulator.VerifyReceiptAnswer
     let state = world.state(of: customer)
     #expect(try read(state.receipt).preorderDate == ordered)
     #expect(state.appTransaction.payload(signedAt: nil).number("preorderDate") == ordered.sinceEpoch)
-    let answer = VerifyReceiptAnswer(about: state.receipt, of: state, requestedAt: world.now).object(latestReceipt: [])
+    let answer = SimulatedVerifyReceiptResponse(about: state.receipt, of: state, requestedAt: world.now).object(
+      latestReceipt: [])
     #expect(answer["receipt"]?.object?.text("preorder_date_ms") == "\(ordered.sinceEpoch)")
   }
 
   @Test func `has of a family what attribute 1722 says, in receipts that have it`() throws {
-    for (era, expected) in [(LegacyEra.current, "FAMILY_SHARED"), (.of2020, nil)] {
+    for (era, expected) in [(V1Era.current, "FAMILY_SHARED"), (.of2020, nil)] {
       var world = quiet(.sandbox) { $0.era = era }
       let owner = try world.enrol(in: "com.example.notes", environment: .sandbox)
       let relative = try world.enrol(in: "com.example.notes", environment: .sandbox, joining: owner)
@@ -60,7 +62,7 @@ import struct Simulator.VerifyReceiptAnswer
       try world.act(.share(true), on: owner)
       let state = world.state(of: relative)
       #expect(try read(state.receipt).purchases.map { $0.ownership?.rawValue } == [expected == nil ? nil : 1])
-      let answer = VerifyReceiptAnswer(about: state.receipt, of: state, requestedAt: world.now)
+      let answer = SimulatedVerifyReceiptResponse(about: state.receipt, of: state, requestedAt: world.now)
         .object(latestReceipt: [])
       for row in answer["receipt"]?.object?["in_app"]?.array ?? [] {
         #expect(row.object?.text("in_app_ownership_type") == expected)
@@ -116,7 +118,7 @@ import struct Simulator.VerifyReceiptAnswer
   }
 
   @Test func `is answered in the order of the time`() throws {
-    for (era, isAscending) in [(LegacyEra.current, false), (.of2020, true)] {
+    for (era, isAscending) in [(V1Era.current, false), (.of2020, true)] {
       var world = quiet(.sandbox) { $0.era = era }
       let customer = try world.enrol(in: "com.example.notes", environment: .sandbox)
       try world.act(.buy(product: "plus.yearly"), on: customer)
@@ -124,7 +126,7 @@ import struct Simulator.VerifyReceiptAnswer
       try world.act(.buy(product: "news.monthly"), on: customer)
       world.advance(by: .days(70))
       let state = world.state(of: customer)
-      let answer = VerifyReceiptAnswer(about: state.receipt, of: state, requestedAt: world.now)
+      let answer = SimulatedVerifyReceiptResponse(about: state.receipt, of: state, requestedAt: world.now)
         .object(latestReceipt: [])
       let rows = (answer["latest_receipt_info"]?.array ?? []).compactMap(\.object)
       let ids = rows.compactMap { $0.text("transaction_id") }

@@ -1,4 +1,4 @@
-import struct Simulator.VerifyReceiptAnswer
+import struct Simulator.SimulatedVerifyReceiptResponse
 
 @Suite struct `V1's forms of a customer` {
   private static let pki = ReceiptPKI.known(at: Bench.start)
@@ -59,7 +59,7 @@ import struct Simulator.VerifyReceiptAnswer
     for path in paths {
       guard let bytes = Samples.bytes(path), let value = try? JSONReader.read(bytes) else { continue }
       for date in Self.dates(in: value) {
-        #expect(PacificTime.text(Milliseconds(date.milliseconds)) == date.pacific, "\(path)")
+        #expect(PacificTime.text(Timestamp(date.milliseconds)) == date.pacific, "\(path)")
         count += 1
       }
     }
@@ -74,14 +74,16 @@ import struct Simulator.VerifyReceiptAnswer
     (1_162_112_399_000, "2006-10-29 01:59:59"), (1_162_112_400_000, "2006-10-29 01:00:00"),
   ])
   func `change to daylight-saving time and back when the United States do`(instant: Int64, text: String) {
-    #expect(PacificTime.text(Milliseconds(instant)) == "\(text) America/Los_Angeles")
+    #expect(PacificTime.text(Timestamp(instant)) == "\(text) America/Los_Angeles")
   }
 
   @Test func `have in every answer what real answers have, as strings where those are strings`() throws {
     let (world, customer) = try everything()
     let state = world.state(of: customer)
-    let answer = try VerifyReceiptAnswer(about: state.receipt, of: state, requestedAt: world.now + .milliseconds(402))
-      .object(signedBy: Self.pki)
+    let answer = try SimulatedVerifyReceiptResponse(
+      about: state.receipt, of: state, requestedAt: world.now + .milliseconds(402)
+    )
+    .object(signedBy: Self.pki)
     #expect(answer.map(\.key).first == "environment" && answer.map(\.key).last == "status")
     let receipt = try #require(answer["receipt"]?.object)
     #expect(receipt.text("request_date_ms") == "\((world.now + .milliseconds(402)).sinceEpoch)")
@@ -109,7 +111,8 @@ import struct Simulator.VerifyReceiptAnswer
   @Test func `leave out finished consumables, and say of each row what it is`() throws {
     let (world, customer) = try everything()
     let state = world.state(of: customer)
-    let answer = VerifyReceiptAnswer(about: state.receipt, of: state, requestedAt: world.now).object(latestReceipt: [])
+    let answer = SimulatedVerifyReceiptResponse(about: state.receipt, of: state, requestedAt: world.now).object(
+      latestReceipt: [])
     let rows = Self.objects(answer["latest_receipt_info"])
     #expect(answer["latest_receipt"] == nil)
     #expect(
@@ -136,7 +139,7 @@ import struct Simulator.VerifyReceiptAnswer
   @Test func `trim the answer and its receipt when old transactions are not wanted`() throws {
     let (world, customer) = try everything()
     let state = world.state(of: customer)
-    let answer = try VerifyReceiptAnswer(
+    let answer = try SimulatedVerifyReceiptResponse(
       about: state.receipt, of: state, requestedAt: world.now + .seconds(9), excludingOldTransactions: true
     ).object(signedBy: Self.pki)
     let rows = Self.objects(answer["latest_receipt_info"])
@@ -149,13 +152,14 @@ import struct Simulator.VerifyReceiptAnswer
       return
     }
     #expect(Set(read.purchases.map(\.transactionID)) == Set(rows.compactMap { $0.text("transaction_id") }))
-    #expect(verified.proof.validAt == Milliseconds((world.now + .seconds(9)).wholeSeconds * 1_000))
+    #expect(verified.proof.validAt == Timestamp((world.now + .seconds(9)).wholeSeconds * 1_000))
   }
 
   @Test func `in Production have the app's numbers, exactly`() throws {
     let (world, customer) = try everything(in: .production)
     let state = world.state(of: customer)
-    let answer = VerifyReceiptAnswer(about: state.receipt, of: state, requestedAt: world.now).object(latestReceipt: [])
+    let answer = SimulatedVerifyReceiptResponse(about: state.receipt, of: state, requestedAt: world.now).object(
+      latestReceipt: [])
     let receipt = try #require(answer["receipt"]?.object)
     #expect(answer.text("environment") == "Production" && receipt.text("receipt_type") == "Production")
     #expect(receipt.number("adam_id") == 1_600_000_000)
@@ -239,7 +243,7 @@ import struct Simulator.VerifyReceiptAnswer
   }
 
   @Test func `of older notifications lack what came later and have what was taken away`() throws {
-    for era in [LegacyEra.of2018, .of2020] {
+    for era in [V1Era.of2018, .of2020] {
       var (world, customer) = try LifelikeWorld.quiet(era: era)
       try world.act(.buy(product: "plus.monthly"), on: customer)
       world.advance(by: .days(1))

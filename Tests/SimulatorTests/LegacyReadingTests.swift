@@ -1,13 +1,13 @@
 @Suite struct `What the adapter reads of V1` {
   private static let pki = ReceiptPKI.known(at: Bench.start)
 
-  private func adapter() throws -> Adapter {
+  private func adapter() throws -> MessageDecoder {
     let reader = ReceiptReader(trust: ReceiptTrust(exactly: [try Self.pki.trustedRoot()]))
-    return Adapter(verifier: try Bench.verifier(), receipts: reader)
+    return MessageDecoder(verifier: try Bench.verifier(), receipts: reader)
   }
 
   /// Nothing that was read says other than what V1 can tell of the customer then.
-  private func compare(_ reading: Reading, with state: CustomerState) throws {
+  private func compare(_ reading: DecodedMessage, with state: CustomerState) throws {
     let told = state.legacyTruth.compactMap { $0["transaction"]?.object }
     #expect(reading.survey.isClean, "\(reading.survey)")
     #expect(reading.app == state.app.bundleID && reading.environment == .sandbox)
@@ -30,7 +30,7 @@
     for notification in world.drainNotifications() {
       for message in notification.v1 {
         let body = try message.body(signedBy: Self.pki)
-        let origin = LegacyOrigin(
+        let origin = V1Context(
           app: "com.example.notes", environment: nil, trust: .sharedSecret, receivedAt: notification.due)
         let reading = try adapter.notification(body, message: .sha256(body), origin: origin, now: notification.due)
         types.insert(message.notificationType)
@@ -45,7 +45,7 @@
     let adapter = try adapter()
     for customer in world.customers() {
       let state = world.state(of: customer)
-      let answer = try Simulator.VerifyReceiptAnswer(about: state.receipt, of: state, requestedAt: world.now)
+      let answer = try Simulator.SimulatedVerifyReceiptResponse(about: state.receipt, of: state, requestedAt: world.now)
         .object(signedBy: Self.pki).encoded()
       let reading = try adapter.evidence(
         answer, app: state.app.bundleID, environment: nil, message: .sha256(answer), now: world.now)

@@ -25,7 +25,7 @@ enum LifelikeWorld {
   }
 
   /// An app to which nothing happens by itself, and one customer of it.
-  static func quiet(hasGrace: Bool = true, era: LegacyEra = .current) throws -> (AppStoreWorld, CustomerID) {
+  static func quiet(hasGrace: Bool = true, era: V1Era = .current) throws -> (AppStoreWorld, CustomerID) {
     var app = AppPlan.sample("com.example.notes")
     app.hasGrace = hasGrace
     app.era = era

@@ -16,7 +16,7 @@
     var seen: Set<[UInt8]> = []
     for message in try messages() {
       let outcome: Story.Expectation
-      do throws(Refusal) {
+      do throws(MessageError) {
         let reading = try adapter.read(message.body)
         #expect(reading.survey.isClean, "\(message.caption): \(reading.survey)")
         if !story.apps.map(\.bundleID).contains(reading.app) {

@@ -27,7 +27,7 @@
   }
 
   @Test func `tells of each customer in the order of time`() throws {
-    var last: [String: Milliseconds] = [:]
+    var last: [String: Timestamp] = [:]
     for draft in try `The same seed`.stream(seed: 13).drafts(ofBlock: 3) {
       let customer = try #require(draft.subject?.transaction?["appTransactionId"]?.string)
       if let before = last[customer] { #expect(before < draft.signedDate) }

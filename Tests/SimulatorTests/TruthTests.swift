@@ -81,7 +81,7 @@
     for line in lines("purchase") {
       sold[line["transaction"]?.object?.text("productId") ?? "", default: 0] += 1
     }
-    let made: Set<Happening.Kind> = [
+    let made: Set<WorldEvent.Kind> = [
       .subscribed, .resubscribed, .renewed, .recovered, .upgraded, .upgradedWithOffer, .bought,
     ]
     let count = world.customers().reduce(0) { $0 + world.log(of: $1).filter { made.contains($0.kind) }.count }

@@ -41,7 +41,7 @@
     let (world, _) = LifelikeWorld.year(customers: 400)
     let kinds = Set(world.customers().flatMap { world.log(of: $0).map(\.kind) })
     // Grace is on, and nothing but acts sets tokens.
-    #expect(Set(Happening.Kind.allCases).subtracting(kinds) == [.accountTokenSet, .paymentFailed])
+    #expect(Set(WorldEvent.Kind.allCases).subtracting(kinds) == [.accountTokenSet, .paymentFailed])
   }
 
   @Test func `repeats no id, and finds everybody by any of theirs`() throws {
@@ -114,7 +114,7 @@
 
   @Test func `tells of what was true when it happened, in order, and never before it is due`() throws {
     var world = LifelikeWorld.make(customers: 30)
-    var last = Milliseconds(0)
+    var last = Timestamp(0)
     while world.now < Bench.start + .days(120) {
       world.advance(by: .hours(17))
       for notification in world.drainNotifications() {
@@ -131,9 +131,9 @@
 
   @Test(arguments: [(WorldClock.Pace.real, Int64(5_000)), (.accelerated(60), 300_000)])
   func `may follow the machine's clock`(pace: WorldClock.Pace, passed: Int64) {
-    let clock = WorldClock(pace, from: Bench.start, at: Milliseconds(77))
-    #expect(clock.worldTime(at: Milliseconds(5_077)) == Bench.start + .milliseconds(passed))
-    #expect(WorldClock(.stepped, from: Bench.start, at: Milliseconds(77)).worldTime(at: Milliseconds(99)) == nil)
+    let clock = WorldClock(pace, from: Bench.start, at: Timestamp(77))
+    #expect(clock.worldTime(at: Timestamp(5_077)) == Bench.start + .milliseconds(passed))
+    #expect(WorldClock(.stepped, from: Bench.start, at: Timestamp(77)).worldTime(at: Timestamp(99)) == nil)
   }
 
   @Test func `signs everything beforehand when asked to`() async throws {

@@ -6,7 +6,7 @@ import Time
 struct ExampleLine {
   var findings = Findings(app: ModelExample.app, environment: .production)
   /// For a line that says that a look-up is open.
-  private(set) var lookUp: OpenLookUp?
+  private(set) var lookUp: PendingLookup?
 
   private let number: Int
   private var message: [UInt8] { .init(repeating: UInt8(truncatingIfNeeded: number), count: 32) }
@@ -18,7 +18,7 @@ struct ExampleLine {
       return
     }
     if words.first == "lookup", words.count == 2 {
-      lookUp = OpenLookUp(since: try Self.instant(words[1]), because: .period, message: message, failure: nil)
+      lookUp = PendingLookup(since: try Self.instant(words[1]), because: .period, message: message, failure: nil)
       return
     }
     guard words.count >= 3, let source = Source.allCases.first(where: { $0.name == words[0] }) else {
@@ -40,7 +40,7 @@ struct ExampleLine {
     case "user":
       guard rest.count == 2 else { throw Self.unreadable(words) }
       findings.userIDs = [
-        Attribution(
+        AccountAssociation(
           .userID, rest[1], of: rest[0], from: asOf, to: asOf, message: message, isClaimed: !source.isSigned)
       ]
     default:
@@ -63,9 +63,9 @@ struct ExampleLine {
   }
 
   /// Seconds, with up to three digits behind the point.
-  static func instant(_ word: String) throws -> Milliseconds {
+  static func instant(_ word: String) throws -> Timestamp {
     guard let seconds = Double(word) else { throw unreadable([word]) }
-    return Milliseconds(Int64((seconds * 1_000).rounded()))
+    return Timestamp(Int64((seconds * 1_000).rounded()))
   }
 
   static func unreadable(_ words: [String]) -> ModelExample.Malformed {

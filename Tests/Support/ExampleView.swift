@@ -6,13 +6,13 @@ import Time
 /// What is true of an example, in the words in which it says what it expects.
 struct ExampleView {
   private let kept: ModelExample.Kept
-  private let lookUp: OpenLookUp?
+  private let lookUp: PendingLookup?
   private let purchases: [Purchase]
   private let renewal: Resolved<RenewalField>?
   private let subscription: Subscription?
 
   /// - Parameter lookUp: by which Apple is being asked.
-  init(_ kept: ModelExample.Kept, asking lookUp: OpenLookUp?) {
+  init(_ kept: ModelExample.Kept, asking lookUp: PendingLookup?) {
     self.kept = kept
     self.lookUp = lookUp
     let vocabulary = Vocabulary.embedded
@@ -55,7 +55,7 @@ struct ExampleView {
     }
     let text =
       switch value {
-      case .integer(let number) where field.kind == .date: seconds(Milliseconds(number))
+      case .integer(let number) where field.kind == .date: seconds(Timestamp(number))
       case .string(let text): text
       case .null, .bool, .integer, .number, .array, .object: String(decoding: value.encoded(), as: UTF8.self)
       }
@@ -78,7 +78,7 @@ struct ExampleView {
 
   /// `TYPE/SUBTYPE`, with `(superseded)` and `x2` for two tellings.
   private var events: [String] {
-    Occurrence.all(in: kept.events, purchases: purchases).map { occurrence in
+    MergedEvent.all(in: kept.events, purchases: purchases).map { occurrence in
       let event = occurrence.event
       let title = event.subtype.map { "\(event.notificationType)/\($0)" } ?? event.notificationType
       let times = occurrence.tellings.count == 1 ? "" : "x\(occurrence.tellings.count)"
@@ -88,7 +88,7 @@ struct ExampleView {
 
   /// What is shown of events, those that are learned included: `TYPE/SUBTYPE:SOURCE`, with `x2` for two tellings and `(claimed)`.
   private var shown: [String] {
-    Occurrence.toldAndLearned(in: kept.events, purchases: purchases).map { occurrence in
+    MergedEvent.toldAndLearned(in: kept.events, purchases: purchases).map { occurrence in
       let event = occurrence.event
       let title = event.subtype.map { "\(event.notificationType)/\($0)" } ?? event.notificationType
       let times = occurrence.tellings.count == 1 ? "" : "x\(occurrence.tellings.count)"
@@ -97,12 +97,12 @@ struct ExampleView {
   }
 
   private var transfers: [String] {
-    Transfer.all(in: kept.attributions, purchases: purchases).map { transfer in
+    AccountTransfer.all(in: kept.attributions, purchases: purchases).map { transfer in
       "\(transfer.originalTransactionID):\(transfer.from)>\(transfer.to)@\(seconds(transfer.date))"
     }
   }
 
-  private func seconds(_ instant: Milliseconds) -> String {
+  private func seconds(_ instant: Timestamp) -> String {
     let (seconds, rest) = instant.sinceEpoch.quotientAndRemainder(dividingBy: 1_000)
     return rest == 0 ? "\(seconds)" : "\(Double(instant.sinceEpoch) / 1_000)"
   }

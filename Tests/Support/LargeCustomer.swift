@@ -11,7 +11,7 @@ package struct LargeCustomer: Sendable {
     case periods
   }
 
-  package static let start = Milliseconds(1_700_000_000_000)
+  package static let start = Timestamp(1_700_000_000_000)
 
   package let shape: Shape
   package let app: String
@@ -30,7 +30,7 @@ package struct LargeCustomer: Sendable {
 
   package func originalTransactionID(_ place: Int) -> String { transactionID(shape == .linked ? place : 0) }
 
-  package func date(_ place: Int) -> Milliseconds { Self.start + .minutes(10 * Int64(place)) }
+  package func date(_ place: Int) -> Timestamp { Self.start + .minutes(10 * Int64(place)) }
 
   /// What the notification of one purchase teaches; `original` in the place of its originalTransactionId.
   package func findings(_ place: Int, original: String? = nil, source: Source = .signedV2) -> Findings {

@@ -16,7 +16,7 @@ package struct ModelExample: Sendable {
   package let messages: [Findings]
   private let expectations: [[String]]
   /// The look-up that is open, in an example that has one.
-  private let lookUp: OpenLookUp?
+  private let lookUp: PendingLookup?
 
   /// Every example of the page, by name.
   package static func all() throws -> [String: ModelExample] {
@@ -37,7 +37,7 @@ package struct ModelExample: Sendable {
     self.name = name
     var messages: [Findings] = []
     var expectations: [[String]] = []
-    var lookUp: OpenLookUp?
+    var lookUp: PendingLookup?
     for words in lines {
       if words.first == "=>" {
         expectations.append(Array(words.dropFirst()))
@@ -55,7 +55,7 @@ package struct ModelExample: Sendable {
     package var purchases: [PurchaseStatement] = []
     package var renewals: [RenewalStatement] = []
     package var events: [Event] = []
-    package var attributions: [Attribution] = []
+    package var attributions: [AccountAssociation] = []
     /// The originalTransactionIds of each customer.
     package var customers: Set<Set<String>> = []
     /// The originalTransactionIds that each id leads to, for the ids that the example asks for.
@@ -76,7 +76,7 @@ package struct ModelExample: Sendable {
     kept.purchases = PurchaseStatement.latest(of: messages.flatMap(\.purchases))
     kept.renewals = RenewalStatement.latest(of: messages.flatMap(\.renewals))
     kept.events = messages.flatMap(\.events)
-    kept.attributions = Attribution.merged(messages.flatMap(\.attributions))
+    kept.attributions = AccountAssociation.merged(messages.flatMap(\.attributions))
     var labels = CustomerLabels()
     for link in messages.flatMap(\.links) { labels.join(link.a, link.b) }
     let originals = Set(messages.flatMap(\.originalTransactionIDs))

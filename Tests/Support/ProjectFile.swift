@@ -20,7 +20,7 @@ package enum ProjectFile {
   ///
   /// The folder and the files are named by their paths from the root; there are none where there is no such folder.
   package static func paths(below folder: String) -> [String] {
-    let paths = (try? FolderFiles.paths(below: "\(root)/\(folder)")) ?? []
+    let paths = (try? DirectoryListing.paths(below: "\(root)/\(folder)")) ?? []
     return paths.map { String($0.dropFirst(root.count + 1)) }
   }
 

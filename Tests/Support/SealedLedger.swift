@@ -8,7 +8,7 @@ extension Keyring {
   package static let ofTests = Keyring(current: .generate())
 }
 
-extension Ledger {
+extension LedgerStore {
   package convenience init(pool: Pool) { self.init(pool: pool, keys: .ofTests) }
 }
 
@@ -32,7 +32,7 @@ extension InboxTable {
 extension QuarantineTable {
   /// The messages that are listed so, with their bodies: the first of them, as many as may be in memory at once.
   package static func page(
-    after: (Milliseconds, Digest)?, code: String?, digestPrefix: [UInt8]?, limit: Int, in session: borrowing Session
+    after: (Timestamp, Digest)?, code: String?, digestPrefix: [UInt8]?, limit: Int, in session: borrowing Session
   ) throws(DatabaseError) -> [QuarantinedMessage] {
     let listed = try list(after: after, code: code, digestPrefix: digestPrefix, limit: limit, in: session)
     return try messages(of: Array(listed.prefix(BodyPage.count(of: listed.map(\.size)))), .ofTests, in: session)

@@ -3,9 +3,9 @@ package import Time
 
 /// A clock for tests and simulations: it moves only when told to.
 package final class SteppedClock: Sendable {
-  private let instant: Mutex<Milliseconds>
+  private let instant: Mutex<Timestamp>
 
-  package init(at start: Milliseconds) { instant = Mutex(start) }
+  package init(at start: Timestamp) { instant = Mutex(start) }
 
   package func advance(by interval: Interval) { instant.withLock { $0 = $0 + interval } }
 

@@ -14,7 +14,7 @@ import Time
       (.min, "-292275055-05-16T16:47:04.192Z"),
     ] as [(Int64, String)])
   func `is written as ISO 8601, whatever its 64 bits`(sinceEpoch: Int64, text: String) {
-    #expect(Milliseconds(sinceEpoch).iso8601 == text)
+    #expect(Timestamp(sinceEpoch).iso8601 == text)
   }
 
   @Test func `counts the days of four centuries as a naive calendar does`() {
@@ -25,7 +25,7 @@ import Time
     var expected: (year: Int64, month: Int64, day: Int64) = (1970, 1, 1)
     var differences = 0
     for days in 0..<Int64(146_097) {
-      if Milliseconds.civil(daysSinceEpoch: days) != expected { differences += 1 }
+      if Timestamp.civil(daysSinceEpoch: days) != expected { differences += 1 }
       expected.day += 1
       if expected.day > daysIn(expected.year, expected.month) {
         (expected.day, expected.month) = (1, expected.month + 1)
@@ -40,7 +40,7 @@ import Time
       (5, 7, 12), (.max, 1, .max), (.max, -1, .max - 1), (.min, -1, .min), (.min, .min, .min), (0, .max, .max),
     ] as [(Int64, Int64, Int64)])
   func `saturates instead of stopping the process`(instant: Int64, interval: Int64, sum: Int64) {
-    #expect(Milliseconds(instant) + .milliseconds(interval) == Milliseconds(sum))
+    #expect(Timestamp(instant) + .milliseconds(interval) == Timestamp(sum))
   }
 
   @Test(
@@ -48,13 +48,13 @@ import Time
       (12, 7, 5), (.max, -1, .max), (.min, 1, .min), (.min, .max, .min), (.max, .min, .max), (0, .min, .max),
     ] as [(Int64, Int64, Int64)])
   func `saturates downwards too`(instant: Int64, other: Int64, difference: Int64) {
-    #expect(Milliseconds(instant) - .milliseconds(other) == Milliseconds(difference))
-    #expect(Milliseconds(instant) - Milliseconds(other) == .milliseconds(difference))
+    #expect(Timestamp(instant) - .milliseconds(other) == Timestamp(difference))
+    #expect(Timestamp(instant) - Timestamp(other) == .milliseconds(difference))
   }
 
   @Test(arguments: [(0, 0), (999, 0), (1_000, 1), (-1, -1), (-1_000, -1), (-1_001, -2)] as [(Int64, Int64)])
   func `has the second that a receipt would tell`(sinceEpoch: Int64, second: Int64) {
-    #expect(Milliseconds(sinceEpoch).wholeSeconds == second)
+    #expect(Timestamp(sinceEpoch).wholeSeconds == second)
   }
 }
 
@@ -71,10 +71,10 @@ import Time
 
 @Suite struct `A clock` {
   @Test func `stands still, or moves when told to`() {
-    #expect(WallClock.fixed(at: Milliseconds(7)).now() == Milliseconds(7))
-    let stepped = SteppedClock(at: Milliseconds(10))
+    #expect(WallClock.fixed(at: Timestamp(7)).now() == Timestamp(7))
+    let stepped = SteppedClock(at: Timestamp(10))
     let clock = stepped.clock
     stepped.advance(by: .seconds(1))
-    #expect(clock.now() == Milliseconds(1_010))
+    #expect(clock.now() == Timestamp(1_010))
   }
 }

@@ -12,7 +12,7 @@ package struct KnownCustomers: Sendable {
 
   /// Reads everybody of whom a purchase is known.
   package init(of bundleID: String, in environment: Environment, _ pool: Pool) async throws {
-    let ledger = Ledger(pool: pool)
+    let ledger = LedgerStore(pool: pool)
     let app = try await pool.read { session throws(DatabaseError) in try AppTable.find(bundleID, in: session) }
     guard let app else { throw DatabaseError(.misuse, "no app \(bundleID)") }
     var last: String?

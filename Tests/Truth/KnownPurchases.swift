@@ -10,7 +10,7 @@ package struct KnownPurchases: Sendable {
   package let purchases: [Purchase]
   package let subscriptions: [Subscription]
   /// As many as happenings were told of.
-  package let events: [Occurrence]
+  package let events: [MergedEvent]
 
   /// Reads the whole ledger, one originalTransactionId after the other, by the look-up that the service answers with.
   package init(of bundleID: String, in environment: Environment, _ pool: Pool) async throws {
@@ -20,11 +20,11 @@ package struct KnownPurchases: Sendable {
       }
       var purchases: [Purchase] = []
       var subscriptions: [Subscription] = []
-      var events: [Occurrence] = []
+      var events: [MergedEvent] = []
       let rows = try session.query("SELECT DISTINCT CAST(original_transaction_id AS CHAR) FROM purchases ORDER BY 1")
       for row in rows {
         let id = try row.text(0)
-        for dossier in try Ledger.dossiers(of: id, app: app, extent: .purchases, in: session)
+        for dossier in try LedgerStore.dossiers(of: id, app: app, extent: .purchases, in: session)
         where dossier.environment == environment {
           // An id may lead to others too; each is read in its own turn.
           let statements = dossier.purchases.filter { $0.key.originalTransactionID == id }
@@ -36,7 +36,7 @@ package struct KnownPurchases: Sendable {
             subscriptions.append(subscription)
           }
           purchases += folded
-          events += Occurrence.all(
+          events += MergedEvent.all(
             in: dossier.events.filter { $0.originalTransactionID == id }, purchases: folded)
         }
       }
@@ -46,7 +46,7 @@ package struct KnownPurchases: Sendable {
 
   /// Against a world's truth; see `TruthComparison`.
   package func compared(
-    with truth: [JSONObject], beyond: [JSONObject]? = nil, at now: Milliseconds
+    with truth: [JSONObject], beyond: [JSONObject]? = nil, at now: Timestamp
   ) -> TruthComparison {
     TruthComparison(purchases, subscriptions, with: truth, beyond: beyond, at: now)
   }

@@ -19,9 +19,9 @@ package struct MixedStory: Sendable {
   package struct Message: Sendable {
     package let door: Door
     package let body: [UInt8]
-    package let receivedAt: Milliseconds
+    package let receivedAt: Timestamp
 
-    package init(door: Door, body: [UInt8], receivedAt: Milliseconds) {
+    package init(door: Door, body: [UInt8], receivedAt: Timestamp) {
       self.door = door
       self.body = body
       self.receivedAt = receivedAt
@@ -45,7 +45,7 @@ package struct MixedStory: Sendable {
 
   /// - Parameter start: when the world begins; it ends `days` later.
   package init(
-    customers: Int, days: Int64, seed: UInt64, telling generations: Generations, start: Milliseconds
+    customers: Int, days: Int64, seed: UInt64, telling generations: Generations, start: Timestamp
   ) throws {
     let pki = try ApplePKI.generate(at: start)
     let receiptPKI = ReceiptPKI.known(at: start)
@@ -98,7 +98,7 @@ package struct MixedStory: Sendable {
 
   /// Customers to whom everything happens, and an App Store that sends every type to their Sandbox.
   package static func world(
-    customers: Int, seed: UInt64, start: Milliseconds, environment: AppStoreEnvironment = .sandbox
+    customers: Int, seed: UInt64, start: Timestamp, environment: AppStoreEnvironment = .sandbox
   ) -> AppStoreWorld {
     var app = AppPlan.sample(Self.app, environment: environment)
     app.customers = customers
@@ -121,7 +121,7 @@ package struct MixedStory: Sendable {
     func message(_ door: Door, _ body: [UInt8]) -> Message {
       Message(door: door, body: body, receivedAt: state.date)
     }
-    let answer = VerifyReceiptAnswer(about: state.receipt, of: state, requestedAt: state.date)
+    let answer = SimulatedVerifyReceiptResponse(about: state.receipt, of: state, requestedAt: state.date)
     let receipt = try SimulatedTransactionReceipt(sold).encoded(signedBy: pki.transactionSigner)
     let flat = try TransactionReceiptAnswer(about: sold, of: state).object(signedBy: pki.transactionSigner)
     let id: JSONObject = ["transactionId": .string(sold.transactionID), "userId": .string("user \(state.id)")]

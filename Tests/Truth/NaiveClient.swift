@@ -6,7 +6,7 @@ package import Time
 /// It looks at the rows of `latest_receipt_info`, and at the grace periods of `pending_renewal_info`, as most clients do.
 package enum NaiveClient {
   /// Returns the original_transaction_id of each subscription that runs.
-  package static func running(in answer: JSONObject, at now: Milliseconds) -> Set<String> {
+  package static func running(in answer: JSONObject, at now: Timestamp) -> Set<String> {
     guard answer["status"]?.integer == 0 else { return [] }
     var rows = (answer["latest_receipt_info"]?.array ?? []).compactMap(\.object)
     // The answer to an iOS 6 receipt has one of them, or none.
@@ -21,7 +21,7 @@ package enum NaiveClient {
     return Set((running + inGrace).compactMap { $0["original_transaction_id"]?.string })
   }
 
-  private static func date(_ key: String, _ row: JSONObject) -> Milliseconds? {
-    row[key]?.string.flatMap { Int64($0) }.map { Milliseconds($0) }
+  private static func date(_ key: String, _ row: JSONObject) -> Timestamp? {
+    row[key]?.string.flatMap { Int64($0) }.map { Timestamp($0) }
   }
 }

@@ -15,7 +15,7 @@ package struct SimulatedCase: Sendable {
       promotional, offerCode, priceAsked, consumable, excludeOld, olderReceipt, transactionReceipt, production
   }
 
-  package let request: AnswerRequest
+  package let request: ComposerRequest
   package let facts: CustomerFacts
   /// The simulator's answer.
   package let answer: JSONObject
@@ -28,7 +28,7 @@ package struct SimulatedCase: Sendable {
 
 /// Customers of a simulated App Store, and requests about them at dates of their lives.
 package struct SimulatedCases: Sendable {
-  package static let start = Milliseconds(1_767_600_000_000)
+  package static let start = Timestamp(1_767_600_000_000)
   package static let pki = ReceiptPKI.known(at: start)
   package static let reader: ReceiptReader = {
     do { return ReceiptReader(trust: ReceiptTrust(exactly: [try pki.trustedRoot()])) } catch {
@@ -103,7 +103,7 @@ package struct SimulatedCases: Sendable {
   /// The cases of a customer at a date that is not after the world's present: an app receipt and, where there is a
   /// purchase, an iOS 6 receipt.
   package func cases(
-    of customer: CustomerID, at date: Milliseconds, _ random: inout SplitMix64
+    of customer: CustomerID, at date: Timestamp, _ random: inout SplitMix64
   ) throws -> [SimulatedCase] {
     let state = world.state(of: customer, at: date)
     let age = random.chance(50) ? 0 : Int64(random.number(in: 1..<40 * 86_400))
@@ -117,16 +117,16 @@ package struct SimulatedCases: Sendable {
   // MARK: Cases
 
   private func appCase(
-    _ state: CustomerState, _ then: CustomerState, at date: Milliseconds, excludesOld: Bool, isOlder: Bool
+    _ state: CustomerState, _ then: CustomerState, at date: Timestamp, excludesOld: Bool, isOlder: Bool
   ) throws -> SimulatedCase {
     let receipt = then.receipt
     let requestedAt = date + .milliseconds(402)
-    let judge = Simulator.VerifyReceiptAnswer(
+    let judge = Simulator.SimulatedVerifyReceiptResponse(
       about: receipt, of: state, requestedAt: requestedAt, excludingOldTransactions: excludesOld)
     let data = try receipt.encoded(signedBy: Self.pki)
     guard case .verified(let read) = Self.reader.read(data) else { throw Unreadable() }
     let text = String(decoding: data, as: UTF8.self)
-    let request = AnswerRequest(
+    let request = ComposerRequest(
       receipt: read.receipt, receiptData: text, environment: environment, date: requestedAt,
       excludesOldTransactions: excludesOld)
     var situations = situations(of: state, at: date)
@@ -144,7 +144,7 @@ package struct SimulatedCases: Sendable {
   }
 
   private func transactionCase(
-    _ sold: SimulatedReceipt.Purchase, _ state: CustomerState, at date: Milliseconds
+    _ sold: SimulatedReceipt.Purchase, _ state: CustomerState, at date: Timestamp
   ) throws -> SimulatedCase {
     let answer = try TransactionReceiptAnswer(about: sold, of: state).object(signedBy: Self.pki.transactionSigner)
     // What Apple answers as `receipt` is what it signed.
@@ -154,7 +154,7 @@ package struct SimulatedCases: Sendable {
     let data = try SimulatedTransactionReceipt(sold).encoded(
       signedBy: Self.pki.transactionSigner, info: Array("{\n\(pairs.joined())}".utf8))
     guard case .verified(let read) = Self.reader.read(data) else { throw Unreadable() }
-    let request = AnswerRequest(
+    let request = ComposerRequest(
       receipt: read.receipt, receiptData: String(decoding: data, as: UTF8.self), environment: environment, date: date)
     var situations = situations(of: state, at: date)
     situations.insert(.transactionReceipt)
@@ -182,7 +182,7 @@ package struct SimulatedCases: Sendable {
   /// What a ledger knows that has everything that Apple signed.
   ///
   /// The simulator's dates are whole seconds; Apple's V2 has milliseconds, which V1 never shows.
-  private func facts(of state: CustomerState, at date: Milliseconds) -> CustomerFacts {
+  private func facts(of state: CustomerState, at date: Timestamp) -> CustomerFacts {
     CustomerFacts(
       transactions: state.purchases.map {
         CustomerFacts.Transaction(Facts(stated: Self.finer($0.transaction.payload(signedAt: nil))))
@@ -202,7 +202,7 @@ package struct SimulatedCases: Sendable {
       })
   }
 
-  private func situations(of state: CustomerState, at date: Milliseconds) -> Set<SimulatedCase.Situation> {
+  private func situations(of state: CustomerState, at date: Timestamp) -> Set<SimulatedCase.Situation> {
     var found: Set<SimulatedCase.Situation> = environment == .production ? [.production] : []
     for purchase in state.purchases {
       let transaction = purchase.transaction

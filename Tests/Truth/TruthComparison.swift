@@ -49,7 +49,7 @@ package struct TruthComparison: Sendable {
   ///   - now: the time of both, at which statuses are compared.
   package init(
     _ purchases: [Purchase], _ subscriptions: [Subscription], with truth: [JSONObject], beyond: [JSONObject]? = nil,
-    at now: Milliseconds
+    at now: Timestamp
   ) {
     let required = Self.bySubject(truth)
     let permitted = beyond.map(Self.bySubject) ?? required

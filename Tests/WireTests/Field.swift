@@ -17,7 +17,7 @@ func flag<P>(_ name: String, _ path: KeyPath<P, Bool?>) -> Field<P> {
   Field(name: name, sample: true) { $0[keyPath: path].map(JSONValue.bool) }
 }
 
-func date<P>(_ name: String, _ path: KeyPath<P, Milliseconds?>) -> Field<P> {
+func date<P>(_ name: String, _ path: KeyPath<P, Timestamp?>) -> Field<P> {
   Field(name: name, sample: -62_135_769_600_000) { $0[keyPath: path].map { .integer($0.sinceEpoch) } }
 }
 

@@ -25,7 +25,7 @@ struct `Real payloads` {
     #expect(payload.notificationType == "SUBSCRIBED")
     #expect(payload.data?.appAppleId == 41_234)
     #expect(payload.data?.status == 1)
-    #expect(payload.signedDate == Milliseconds(1_698_148_900_000))
+    #expect(payload.signedDate == Timestamp(1_698_148_900_000))
     #expect(payload.summary == nil)
   }
 
@@ -35,7 +35,7 @@ struct `Real payloads` {
     #expect(payload.survey().unknownFields.sorted() == ["deviceVerification", "deviceVerificationNonce"])
     #expect(payload.survey().unusableFields.isEmpty)
     #expect(payload.survey().unknownValues.isEmpty)
-    #expect(payload.purchaseDate == Milliseconds(1_697_679_936_050))
+    #expect(payload.purchaseDate == Timestamp(1_697_679_936_050))
     #expect(payload.webOrderLineItemId == "0")
     #expect(payload.isUpgraded == false)
   }
@@ -43,20 +43,20 @@ struct `Real payloads` {
   @Test func `a renewal and an app transaction signed by Xcode`() throws {
     let renewal = RenewalPayload(try token("apple_library/xcode/xcode-signed-renewal-info"))
     #expect(renewal.survey().unknownFields.sorted() == ["deviceVerification", "deviceVerificationNonce"])
-    #expect(renewal.renewalDate == Milliseconds(1_700_358_336_050))
+    #expect(renewal.renewalDate == Timestamp(1_700_358_336_050))
     #expect(renewal.autoRenewStatus == 1)
 
     let app = AppTransactionPayload(try token("apple_library/xcode/xcode-signed-app-transaction"))
     #expect(app.survey().unknownFields == ["requestDate"])
     #expect(app.survey().unusableFields.isEmpty)
-    #expect(app.originalPurchaseDate == Milliseconds(-62_135_769_600_000))
+    #expect(app.originalPurchaseDate == Timestamp(-62_135_769_600_000))
     #expect(app.receiptType == "Xcode")
   }
 
   @Test func `a production renewal of 2023`() throws {
     let payload = RenewalPayload(try sample("v2/xiachufang_signed_renewal_info.json"))
     #expect(payload.survey().isClean)
-    #expect(payload.recentSubscriptionStartDate == Milliseconds(1_658_029_753_000))
+    #expect(payload.recentSubscriptionStartDate == Timestamp(1_658_029_753_000))
     #expect(payload.isInBillingRetryPeriod == nil)
   }
 

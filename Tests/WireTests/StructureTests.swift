@@ -175,7 +175,7 @@
       ConsumptionRequest(customerConsented: true, deliveryStatus: "DELIVERED", sampleContentProvided: false).json
         == ["customerConsented": true, "deliveryStatus": "DELIVERED", "sampleContentProvided": false])
     let request = NotificationHistoryRequest(
-      startDate: Milliseconds(1), endDate: Milliseconds(2), onlyFailures: true)
+      startDate: Timestamp(1), endDate: Timestamp(2), onlyFailures: true)
     #expect(request.json == ["startDate": 1, "endDate": 2, "onlyFailures": true])
   }
 }

@@ -43,8 +43,8 @@
       #"{"purchaseDate":1697679936049.7297,"expiresDate":-62135769600000,"quantity":1.0,"price":9007199254740993,"#
       + #""revocationPercentage":1.5}"#
     let payload = TransactionPayload(try #require(JSONReader.read(Array(text.utf8)).object))
-    #expect(payload.purchaseDate == Milliseconds(1_697_679_936_050))
-    #expect(payload.expiresDate == Milliseconds(-62_135_769_600_000))
+    #expect(payload.purchaseDate == Timestamp(1_697_679_936_050))
+    #expect(payload.expiresDate == Timestamp(-62_135_769_600_000))
     #expect(payload.quantity == 1)
     #expect(payload.price == 9_007_199_254_740_993)
     #expect(payload.revocationPercentage == nil)

@@ -11,10 +11,10 @@ import Wire
 /// `bundleId`, `environment`, `provenance` (who said it, when, and what vouches for it) and `rules`, the rows of
 /// `Mappings` that made it. Dates are milliseconds since 1970.
 public struct CanonicalDocument {
-  private let converted: Converted
+  private let converted: ConversionResult
   private let vocabulary: Vocabulary
 
-  public init(_ converted: Converted, vocabulary: Vocabulary = .embedded) {
+  public init(_ converted: ConversionResult, vocabulary: Vocabulary = .embedded) {
     self.converted = converted
     self.vocabulary = vocabulary
   }
@@ -102,7 +102,7 @@ public struct CanonicalDocument {
 
 extension CanonicalDocument {
   private func provenance(
-    _ source: Source, _ asOf: Milliseconds, _ message: [UInt8], inferred: [String] = []
+    _ source: Source, _ asOf: Timestamp, _ message: [UInt8], inferred: [String] = []
   ) -> JSONObject {
     func list(_ words: [String]) -> JSONValue? { words.isEmpty ? nil : .array(words.map(JSONValue.string)) }
     var object: JSONObject = [

@@ -11,7 +11,7 @@ import Wire
 /// It believes what the service believes, and what nobody vouches for only when told so; that it says `none` of then.
 public struct Conversion: Sendable {
   private let verifier: SignedDataVerifier
-  private let adapter: Adapter
+  private let adapter: MessageDecoder
   private let receipts: ReceiptReader
   private let vocabulary: Vocabulary
   /// What the input does not say itself, and must agree with what it says.
@@ -24,7 +24,7 @@ public struct Conversion: Sendable {
     environment: Environment? = nil, allowsUnsigned: Bool = false
   ) {
     self.verifier = verifier
-    adapter = Adapter(verifier: verifier, receipts: receipts, vocabulary: vocabulary)
+    adapter = MessageDecoder(verifier: verifier, receipts: receipts, vocabulary: vocabulary)
     self.receipts = receipts
     self.vocabulary = vocabulary
     self.app = app
@@ -35,14 +35,14 @@ public struct Conversion: Sendable {
   /// What `bytes` say: a notification of either generation, signed data, an answer, or a receipt.
   ///
   /// `now` counts only for what is signed without a date, and as the latest date that an unsigned input can be of.
-  public func read(_ bytes: [UInt8], now: Milliseconds) throws(ConversionRefusal) -> Converted {
+  public func read(_ bytes: [UInt8], now: Timestamp) throws(ConversionError) -> ConversionResult {
     let input = try ConversionInput(bytes)
     let message = Digest.sha256(bytes)
     var attempt = self
     var (claimed, unknown): ([String], [String]) = ([], [])
     while true {
-      let refusal: ConversionRefusal
-      do throws(ConversionRefusal) {
+      let refusal: ConversionError
+      do throws(ConversionError) {
         var converted = try attempt.read(input, message, now)
         try check(converted.findings)
         converted.claimed += claimed
@@ -69,15 +69,15 @@ public struct Conversion: Sendable {
   private static let nobody = "?"
 
   private func read(
-    _ input: ConversionInput, _ message: Digest, _ now: Milliseconds
-  ) throws(ConversionRefusal) -> Converted {
+    _ input: ConversionInput, _ message: Digest, _ now: Timestamp
+  ) throws(ConversionError) -> ConversionResult {
     switch input {
     case .notificationHistory(let items): return try history(items, message, now)
     case .message(let object): return try read(object, message, now)
     case .jws(let jws): return try read(jws: jws, message, now)
     case .decoded(let payload, let kind):
       guard allowsUnsigned else {
-        throw ConversionRefusal(.unsigned, "a decoded \(kind.rawValue), without the signature that proves it")
+        throw ConversionError(.unsigned, "a decoded \(kind.rawValue), without the signature that proves it")
       }
       return try unsigned(message, now).read(payload, kind)
     case .receipt(let text): return try read(receipt: text, message, now)
@@ -87,10 +87,10 @@ public struct Conversion: Sendable {
   /// Whether the input names an environment that Apple does not document, or several: the caller has to say which it is.
   private func namesUndecided(_ input: ConversionInput) -> Bool {
     guard case .message(let object) = input else { return false }
-    if LegacyAnswer.isAnswer(object) {
-      return VerifyReceiptAnswer(object).namedEnvironments.areUndecided
+    if VerifyReceiptResponseReader.isAnswer(object) {
+      return VerifyReceiptResponse(object).namedEnvironments.areUndecided
     }
-    if object["notification_type"] != nil { return NotificationBody(object).namedEnvironments.areUndecided }
+    if object["notification_type"] != nil { return V1NotificationBody(object).namedEnvironments.areUndecided }
     return object["environment"]?.string.map { Environment(rawValue: $0) == nil } ?? false
   }
 
@@ -104,17 +104,17 @@ public struct Conversion: Sendable {
     }
   }
 
-  private func check(_ findings: Findings) throws(ConversionRefusal) {
+  private func check(_ findings: Findings) throws(ConversionError) {
     if let app, findings.app != app {
-      throw ConversionRefusal(.wrongBundle, "it is of \(findings.app), --app says \(app)")
+      throw ConversionError(.wrongBundle, "it is of \(findings.app), --app says \(app)")
     }
     if let environment, findings.environment != environment {
-      throw ConversionRefusal(
+      throw ConversionError(
         .wrongEnvironment, "it is of \(findings.environment.rawValue), --environment says \(environment.rawValue)")
     }
   }
 
-  private func unsigned(_ message: Digest, _ now: Milliseconds) -> UnsignedReader {
+  private func unsigned(_ message: Digest, _ now: Timestamp) -> UnsignedReader {
     UnsignedReader(
       verifier: verifier, vocabulary: vocabulary, message: message, app: app, environment: environment, now: now)
   }
@@ -124,24 +124,26 @@ public struct Conversion: Sendable {
 
 extension Conversion {
   private func read(
-    _ object: JSONObject, _ message: Digest, _ now: Milliseconds
-  ) throws(ConversionRefusal) -> Converted {
+    _ object: JSONObject, _ message: Digest, _ now: Timestamp
+  ) throws(ConversionError) -> ConversionResult {
     if let jws = object["signedPayload"]?.string { return try read(jws: Array(jws.utf8), message, now) }
     if object["notification_type"] != nil { return try legacyNotification(object, message, now) }
-    if LegacyAnswer.isAnswer(object) { return try legacyAnswer(object, message, now) }
+    if VerifyReceiptResponseReader.isAnswer(object) { return try legacyAnswer(object, message, now) }
     guard object["transactionId"] == nil else {
-      throw ConversionRefusal(Refusal(.unreadable, .notAMessage, "an id alone says nothing of a purchase"))
+      throw ConversionError(MessageError(.unreadable, .notAMessage, "an id alone says nothing of a purchase"))
     }
-    return try evidence(Detection(object), ClaimedPayload(answer: object), message, now)
+    return try evidence(MessageFormat(object), ClaimedPayload(answer: object), message, now)
   }
 
-  private func read(jws: [UInt8], _ message: Digest, _ now: Milliseconds) throws(ConversionRefusal) -> Converted {
+  private func read(jws: [UInt8], _ message: Digest, _ now: Timestamp) throws(ConversionError) -> ConversionResult {
     let claimed = ClaimedPayload(jws: jws)
-    let refusal: ConversionRefusal
-    do throws(ConversionRefusal) {
+    let refusal: ConversionError
+    do throws(ConversionError) {
       guard claimed.kind == .notification else { return try evidence(.jws(jws), claimed, message, now) }
-      do throws(Refusal) { return Converted(try adapter.notification(jws: jws, message: message, now: now)) } catch {
-        throw ConversionRefusal(error)
+      do throws(MessageError) {
+        return ConversionResult(try adapter.notification(jws: jws, message: message, now: now))
+      } catch {
+        throw ConversionError(error)
       }
     } catch { refusal = error }
     guard allowsUnsigned, let seen = claimed.environment, !seen.isSignedByApple else { throw refusal }
@@ -150,14 +152,14 @@ extension Conversion {
 
   /// What Xcode or LocalTesting made: opened without a signature to trust, and said to be so.
   private func testData(
-    _ jws: [UInt8], _ message: Digest, _ now: Milliseconds
-  ) throws(ConversionRefusal) -> Converted {
+    _ jws: [UInt8], _ message: Digest, _ now: Timestamp
+  ) throws(ConversionError) -> ConversionResult {
     let payload: VerifiedPayload
     do throws(VerificationError) {
       // Roots that were named for the test would be looked for in it.
       payload = try SignedDataVerifier(roots: .apple).verifyAny(
         jws, expecting: ExpectedClaims(environment: .unsignedTestData), now: now)
-    } catch { throw ConversionRefusal(Refusal(error)) }
+    } catch { throw ConversionError(MessageError(error)) }
     let reader = unsigned(message, now)
     return switch payload {
     case .notification(let all): try reader.read(all.notification.payload, .notification)
@@ -169,30 +171,30 @@ extension Conversion {
   }
 
   private func history(
-    _ items: [JSONValue], _ message: Digest, _ now: Milliseconds
-  ) throws(ConversionRefusal) -> Converted {
-    var all: Converted?
+    _ items: [JSONValue], _ message: Digest, _ now: Timestamp
+  ) throws(ConversionError) -> ConversionResult {
+    var all: ConversionResult?
     for item in items {
       guard let jws = item.object?["signedPayload"]?.string else { continue }
       let one = try read(jws: Array(jws.utf8), message, now)
       if all == nil { all = one } else { try all?.add(one) }
     }
     guard let all else {
-      throw ConversionRefusal(Refusal(.authentic, .notAMessage, "a notification history without a notification"))
+      throw ConversionError(MessageError(.authentic, .notAMessage, "a notification history without a notification"))
     }
     return all
   }
 
   private func evidence(
-    _ told: Detection, _ claimed: ClaimedPayload, _ message: Digest, _ now: Milliseconds
-  ) throws(ConversionRefusal) -> Converted {
+    _ told: MessageFormat, _ claimed: ClaimedPayload, _ message: Digest, _ now: Timestamp
+  ) throws(ConversionError) -> ConversionResult {
     let named = claimed.app ?? app
-    let reading: Reading
-    do throws(Refusal) {
+    let reading: DecodedMessage
+    do throws(MessageError) {
       reading = try adapter.evidence(told, app: named ?? "", environment: environment, message: message, now: now)
-    } catch { throw ConversionRefusal(error) }
-    guard named != nil else { throw ConversionRefusal(.unknownApp, "nothing in a \(reading.title) names an app") }
-    var converted = Converted(reading)
+    } catch { throw ConversionError(error) }
+    guard named != nil else { throw ConversionError(.unknownApp, "nothing in a \(reading.title) names an app") }
+    var converted = ConversionResult(reading)
     if claimed.app == nil { converted.given.append("bundleId") }
     if claimed.environment == nil, environment != nil { converted.given.append("environment") }
     if claimed.isEnvironmentUnsigned { converted.claimed.append("environment") }
@@ -204,45 +206,45 @@ extension Conversion {
 
 extension Conversion {
   private func legacyNotification(
-    _ object: JSONObject, _ message: Digest, _ now: Milliseconds
-  ) throws(ConversionRefusal) -> Converted {
-    let body = NotificationBody(object)
+    _ object: JSONObject, _ message: Digest, _ now: Timestamp
+  ) throws(ConversionError) -> ConversionResult {
+    let body = V1NotificationBody(object)
     let claimed =
       body.bundleID ?? (body.latestReceiptInfo + body.latestExpiredReceiptInfo).lazy.compactMap(\.bundleID).first
-    let origin = LegacyOrigin(app: claimed ?? app, environment: environment, trust: .none, receivedAt: now)
-    do throws(Refusal) {
-      var converted = Converted(
+    let origin = V1Context(app: claimed ?? app, environment: environment, trust: .none, receivedAt: now)
+    do throws(MessageError) {
+      var converted = ConversionResult(
         try adapter.legacyNotification(object, message, origin))
       if claimed == nil { converted.given.append("bundleId") }
       if !body.namedEnvironments.areDecisive { converted.given.append("environment") }
       return converted
-    } catch { throw ConversionRefusal(error) }
+    } catch { throw ConversionError(error) }
   }
 
   /// An answer of verifyReceipt, in whoever's hands it was.
   private func legacyAnswer(
-    _ object: JSONObject, _ message: Digest, _ now: Milliseconds
-  ) throws(ConversionRefusal) -> Converted {
-    let answer = VerifyReceiptAnswer(object)
+    _ object: JSONObject, _ message: Digest, _ now: Timestamp
+  ) throws(ConversionError) -> ConversionResult {
+    let answer = VerifyReceiptResponse(object)
     let claimed = answer.receipt?.bundleID ?? answer.latestTransactions.lazy.compactMap(\.bundleID).first
-    do throws(Refusal) {
-      var converted = Converted(
+    do throws(MessageError) {
+      var converted = ConversionResult(
         try adapter.evidence(
           .object(object), app: claimed ?? app ?? "", environment: environment, message: message, now: now))
       if claimed == nil { converted.given.append("bundleId") }
       if !answer.namedEnvironments.areDecisive { converted.given.append("environment") }
       return converted
-    } catch { throw ConversionRefusal(error) }
+    } catch { throw ConversionError(error) }
   }
 }
 
-extension NotificationBody {
+extension V1NotificationBody {
   fileprivate var namedEnvironments: NamedEnvironments {
     NamedEnvironments([environment, unifiedReceipt?.environment])
   }
 }
 
-extension VerifyReceiptAnswer {
+extension VerifyReceiptResponse {
   fileprivate var namedEnvironments: NamedEnvironments {
     NamedEnvironments([environment, isFlat ? nil : receipt?.receiptType])
   }
@@ -252,32 +254,32 @@ extension VerifyReceiptAnswer {
 
 extension Conversion {
   private func read(
-    receipt text: [UInt8], _ message: Digest, _ now: Milliseconds
-  ) throws(ConversionRefusal) -> Converted {
+    receipt text: [UInt8], _ message: Digest, _ now: Timestamp
+  ) throws(ConversionError) -> ConversionResult {
     switch receipts.read(text) {
     case .verified(let verified):
       let findings = ReceiptMapping(vocabulary: vocabulary).findings(
         of: verified, environment: environment ?? verified.receipt.claimedEnvironment, message: message)
       return try converted(findings, verified.receipt, .receipt)
     case .refused(let receipt, let refusal):
-      guard allowsUnsigned else { throw ConversionRefusal(refusal) }
+      guard allowsUnsigned else { throw ConversionError(refusal) }
       let mapping = ReceiptMapping(vocabulary: vocabulary, takesTestIdentities: true)
       let findings = mapping.unverifiedFindings(
         of: receipt, environment: environment ?? receipt.claimedEnvironment, receivedAt: now, message: message)
       return try converted(findings, receipt, .none)
-    case .unreadable(let refusal): throw ConversionRefusal(refusal)
+    case .unreadable(let refusal): throw ConversionError(refusal)
     }
   }
 
   private func converted(
-    _ findings: Findings?, _ receipt: Receipt, _ trust: Adapter.Trust
-  ) throws(ConversionRefusal) -> Converted {
+    _ findings: Findings?, _ receipt: Receipt, _ trust: MessageDecoder.Proof
+  ) throws(ConversionError) -> ConversionResult {
     guard let findings else {
-      guard receipt.bundleID != nil else { throw ConversionRefusal(.unknownApp, "a receipt without a bundle id") }
-      throw ConversionRefusal(.environmentUnknown, "nothing in the receipt names an environment")
+      guard receipt.bundleID != nil else { throw ConversionError(.unknownApp, "a receipt without a bundle id") }
+      throw ConversionError(.environmentUnknown, "nothing in the receipt names an environment")
     }
-    do throws(Refusal) { try Refusal.checkLengths(findings) } catch { throw ConversionRefusal(error) }
-    var converted = Converted(findings: findings, trust: trust)
+    do throws(MessageError) { try MessageError.checkLengths(findings) } catch { throw ConversionError(error) }
+    var converted = ConversionResult(findings: findings, trust: trust)
     guard receipt.environment == nil else { return converted }
     if environment == nil { converted.claimed = ["environment"] } else { converted.given = ["environment"] }
     return converted

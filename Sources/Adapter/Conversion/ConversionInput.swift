@@ -15,9 +15,9 @@ enum ConversionInput {
   /// A receipt, as text or bytes.
   case receipt([UInt8])
 
-  init(_ bytes: [UInt8]) throws(ConversionRefusal) {
+  init(_ bytes: [UInt8]) throws(ConversionError) {
     guard let first = bytes.first(where: { !Self.isSpace($0) }) else {
-      throw ConversionRefusal(.emptyInput, "there is nothing to convert")
+      throw ConversionError(.emptyInput, "there is nothing to convert")
     }
     switch first {
     case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "\""):
@@ -28,17 +28,17 @@ enum ConversionInput {
       }
       let value: JSONValue
       do throws(JSONError) { value = try JSONReader.read(bytes) } catch {
-        throw ConversionRefusal(Refusal(error))
+        throw ConversionError(MessageError(error))
       }
       self = try Self.told(value)
     default: self = Self.told(bytes)
     }
   }
 
-  private static func told(_ value: JSONValue) throws(ConversionRefusal) -> Self {
+  private static func told(_ value: JSONValue) throws(ConversionError) -> Self {
     if let text = value.string { return told(Array(text.utf8)) }
     guard let object = value.object else {
-      throw ConversionRefusal(Refusal(.unreadable, .notAMessage, "JSON, but neither an object nor a string"))
+      throw ConversionError(MessageError(.unreadable, .notAMessage, "JSON, but neither an object nor a string"))
     }
     if let receipt = object["receipt-data"]?.string { return .receipt(Array(receipt.utf8)) }
     if let history = object["notificationHistory"]?.array { return .notificationHistory(history) }
@@ -47,7 +47,8 @@ enum ConversionInput {
       "signedAppTransactionInfo",
     ]
     let isMessage =
-      carriers.contains { object[$0] != nil } || object["data"]?.array != nil || LegacyAnswer.isAnswer(object)
+      carriers.contains { object[$0] != nil } || object["data"]?.array != nil
+      || VerifyReceiptResponseReader.isAnswer(object)
     guard !isMessage else { return .message(object) }
     let kind = PayloadKind(of: object)
     // A decoded notification holds what is signed; any other object that does is a client library's.

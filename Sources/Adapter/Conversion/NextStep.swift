@@ -17,7 +17,7 @@ enum NextStep {
     "Nobody vouches for it. Hand in what Apple signed, or add --allow-unsigned to look at it all the same."
   private static let useless = "There is nothing in it to convert: no id by which a purchase could be known."
 
-  static func after(_ code: ConversionRefusal.Code) -> String {
+  static func after(_ code: ConversionError.Code) -> String {
     switch code {
     case .emptyInput: "Give a file with one message, answer or receipt, or pipe it in and give -."
     case .unsigned: vouched
@@ -29,12 +29,12 @@ enum NextStep {
     }
   }
 
-  static func after(_ code: Refusal.Code) -> String {
+  static func after(_ code: MessageError.Code) -> String {
     switch code {
     case .notJSON: whole
     case .notAMessage:
       "Give a V2 or V1 notification, signed data, an answer of verifyReceipt or the App Store Server API, or a receipt."
-    case .notificationV1NotYet: after(ConversionRefusal.Code.unknownApp)
+    case .notificationV1NotYet: after(ConversionError.Code.unknownApp)
     case .verifyReceiptStatus:
       "The answer has a status and no purchases; `switchyard mappings show v1-statuses` says what it means."
     case .tooManyRows: smaller
@@ -44,10 +44,10 @@ enum NextStep {
     case .unknownSubscription: "Hand in the transaction that goes with the renewal."
     case .missingIdentity: useless
     case .missingSignedDate: whole
-    case .unknownApp: after(ConversionRefusal.Code.unknownApp)
+    case .unknownApp: after(ConversionError.Code.unknownApp)
     case .appAppleIdNotRegistered, .wrongAppAppleId: "Compare the app's Apple id with App Store Connect."
-    case .wrongBundle: after(ConversionRefusal.Code.wrongBundle)
-    case .appNotNamed: after(ConversionRefusal.Code.unknownApp)
+    case .wrongBundle: after(ConversionError.Code.wrongBundle)
+    case .appNotNamed: after(ConversionError.Code.unknownApp)
     case .noSharedSecret, .wrongSharedSecret: "Add the app's shared secret with switchyard app secret, then replay."
     case .missingSharedSecret: vouched
     case .secretRepeated: forged
@@ -65,16 +65,16 @@ enum NextStep {
     case .unsignedTestData: "Data of Xcode: add --allow-unsigned to look at it all the same."
     case .unknownRoot: roots
     case .unexpectedKind: "Hand in each part by itself."
-    case .wrongBundle: after(ConversionRefusal.Code.wrongBundle)
+    case .wrongBundle: after(ConversionError.Code.wrongBundle)
     case .wrongAppAppleId: "Compare the app's Apple id with App Store Connect."
-    case .wrongEnvironment: after(ConversionRefusal.Code.wrongEnvironment)
+    case .wrongEnvironment: after(ConversionError.Code.wrongEnvironment)
     case .contradictsEnvelope: "Its parts are of different things. Hand in the signed parts by themselves."
     }
   }
 
-  static func after(_ code: ReceiptRefusal.Code) -> String {
+  static func after(_ code: ReceiptError.Code) -> String {
     switch code {
-    case .empty: after(ConversionRefusal.Code.emptyInput)
+    case .empty: after(ConversionError.Code.emptyInput)
     case .tooLarge, .tooDeep, .tooMany: smaller
     case .notBase64, .truncated, .notAReceipt: whole
     case .jwsGiven: "Hand in the JWS alone, without anything around it."
@@ -83,7 +83,7 @@ enum NextStep {
     case .notSigned, .unsupportedSignature, .missingDate: vouched
     case .malformedCertificate, .unknownSigner, .unknownRoot, .missingMarker: roots
     case .badSignature, .notValidAtDate: forged
-    case .wrongBundle: after(ConversionRefusal.Code.wrongBundle)
+    case .wrongBundle: after(ConversionError.Code.wrongBundle)
     }
   }
 }

@@ -13,14 +13,14 @@ struct UnsignedReader {
   /// The app and the environment of payloads that name none, as the caller says.
   let app: String?
   let environment: Environment?
-  let now: Milliseconds
+  let now: Timestamp
 
   private var statements: StatementMapping {
     StatementMapping(message: message, takesTestIdentities: true)
   }
 
-  func read(_ payload: JSONObject, _ kind: PayloadKind) throws(ConversionRefusal) -> Converted {
-    do throws(Refusal) {
+  func read(_ payload: JSONObject, _ kind: PayloadKind) throws(ConversionError) -> ConversionResult {
+    do throws(MessageError) {
       switch kind {
       case .transaction, .renewal, .appTransaction:
         var converted = try empty(ClaimedPayload(payload), kind)
@@ -28,12 +28,12 @@ struct UnsignedReader {
         return converted
       case .notification: return try notification(payload)
       case .realtimeRequest:
-        throw Refusal(.authentic, .notAMessage, "a request of Retention Messaging says nothing of a purchase")
+        throw MessageError(.authentic, .notAMessage, "a request of Retention Messaging says nothing of a purchase")
       }
-    } catch { throw ConversionRefusal(error) }
+    } catch { throw ConversionError(error) }
   }
 
-  private func notification(_ payload: JSONObject) throws(Refusal) -> Converted {
+  private func notification(_ payload: JSONObject) throws(MessageError) -> ConversionResult {
     var converted = try empty(ClaimedPayload(payload), .notification)
     converted.survey.add(NotificationPayload(payload).survey())
     let inside: [(carrier: String, name: String, kind: PayloadKind)] = [
@@ -53,34 +53,36 @@ struct UnsignedReader {
       purchase: converted.findings.purchases.first,
       renewed: converted.findings.renewals.first?.key.originalTransactionID, in: converted.findings.environment)
     if let event { converted.findings.events = [event] }
-    try Refusal.checkLengths(converted.findings)
+    try MessageError.checkLengths(converted.findings)
     return converted
   }
 
   /// What stands in a notification where Apple puts a JWS: verified when it is one, as it is when it was decoded too; nil
   /// for a text that never was a JWS.
-  private func opened(_ value: JSONValue, _ kind: PayloadKind) throws(Refusal) -> JSONObject? {
+  private func opened(_ value: JSONValue, _ kind: PayloadKind) throws(MessageError) -> JSONObject? {
     if let decoded = value.object { return decoded }
     guard let jws = value.string.map({ Array($0.utf8) }), jws.count(where: { $0 == UInt8(ascii: ".") }) == 2 else {
       return nil
     }
     do throws(VerificationError) { return try verifier.payload(of: jws, kind, now: now) } catch {
-      throw Refusal(error)
+      throw MessageError(error)
     }
   }
 
-  private func empty(_ claims: ClaimedPayload, _ kind: PayloadKind) throws(Refusal) -> Converted {
+  private func empty(_ claims: ClaimedPayload, _ kind: PayloadKind) throws(MessageError) -> ConversionResult {
     guard let app = claims.app ?? app else {
-      throw Refusal(.unproven, .unknownApp, "nothing in a \(kind.rawValue) names its app")
+      throw MessageError(.unproven, .unknownApp, "nothing in a \(kind.rawValue) names its app")
     }
     guard let environment = claims.environment.map({ Environment($0) }) ?? environment else {
-      throw Refusal(.unproven, .environmentUnknown, "nothing in it names an environment", claimedApp: app)
+      throw MessageError(.unproven, .environmentUnknown, "nothing in it names an environment", claimedApp: app)
     }
     let given = (claims.app == nil ? ["bundleId"] : []) + (claims.environment == nil ? ["environment"] : [])
-    return Converted(findings: Findings(app: app, environment: environment), trust: .none, given: given)
+    return ConversionResult(findings: Findings(app: app, environment: environment), trust: .none, given: given)
   }
 
-  private func add(_ payload: JSONObject, _ kind: PayloadKind, to converted: inout Converted) throws(Refusal) {
+  private func add(_ payload: JSONObject, _ kind: PayloadKind, to converted: inout ConversionResult)
+    throws(MessageError)
+  {
     let (app, environment) = (converted.findings.app, converted.findings.environment)
     let unsigned = UnsignedPayload(payload, as: kind)
     switch kind {
@@ -103,7 +105,7 @@ struct UnsignedReader {
 extension SignedDataVerifier {
   /// The payload of a JWS below the roots, or of test data of Xcode that nobody signed.
   fileprivate func payload(
-    of jws: [UInt8], _ kind: PayloadKind, now: Milliseconds
+    of jws: [UInt8], _ kind: PayloadKind, now: Timestamp
   ) throws(VerificationError) -> JSONObject {
     let isTestData = ClaimedPayload(jws: jws).environment.map { !$0.isSignedByApple } ?? false
     let expected = ExpectedClaims(environment: isTestData ? .unsignedTestData : .any)

@@ -13,10 +13,10 @@ package struct AccessDiagnosis: Hashable, Sendable {
     case unauthorized
     case appNotFound
     case rateLimited
-    case failed(CallFailure.Code)
+    case failed(APIError.Code)
   }
 
-  package enum Verdict: String, Sendable, CaseIterable {
+  package enum Outcome: String, Sendable, CaseIterable {
     /// Apple found what is the app's.
     case accepted
     /// Apple knows who asks; whether it is for the right app, only an id of the app's would tell.
@@ -35,7 +35,7 @@ package struct AccessDiagnosis: Hashable, Sendable {
   }
 
   package let environment: APIEnvironment
-  package let verdict: Verdict
+  package let verdict: Outcome
   /// Our clock less Apple's, where Apple gave its date; to the second.
   package let skew: Interval?
 

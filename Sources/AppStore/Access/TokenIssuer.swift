@@ -20,7 +20,7 @@ package final class TokenIssuer: Sendable {
 
   private struct Token {
     let text: String
-    let issuedAt: Milliseconds
+    let issuedAt: Timestamp
   }
 
   private static let audience = "appstoreconnect-v1"
@@ -42,7 +42,7 @@ package final class TokenIssuer: Sendable {
   package init() {}
 
   /// The token of this app, at most 14 minutes old.
-  package func token(for credentials: AppCredentials, now: Milliseconds) throws(CertificateError) -> String {
+  package func token(for credentials: AppCredentials, now: Timestamp) throws(CertificateError) -> String {
     let owner = Owner(credentials)
     let kept = tokens.withLock { $0[owner] }
     // A clock that was set back makes what it issued before a token of the future.
@@ -58,7 +58,7 @@ package final class TokenIssuer: Sendable {
   /// Has the next token signed anew: Apple did not accept this one.
   func forget(_ credentials: AppCredentials) { tokens.withLock { $0[Owner(credentials)] = nil } }
 
-  private static func sign(_ credentials: AppCredentials, now: Milliseconds) throws(CertificateError) -> String {
+  private static func sign(_ credentials: AppCredentials, now: Timestamp) throws(CertificateError) -> String {
     let issuedAt = (now - backdatedBy).wholeSeconds
     let jws = try JWS.sign(
       header: ["alg": "ES256", "kid": .string(credentials.key.keyID), "typ": "JWT"],

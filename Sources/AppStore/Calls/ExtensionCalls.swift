@@ -1,6 +1,6 @@
 public import Wire
 
-extension Call<ExtendRenewalDateResponse> {
+extension APIRequest<ExtendRenewalDateResponse> {
   /// Extend a Subscription Renewal Date, at most twice a year: the customer pays later.
   public static func extend(_ request: ExtendRenewalDateRequest, of originalTransactionID: String) -> Self {
     Self(
@@ -9,7 +9,7 @@ extension Call<ExtendRenewalDateResponse> {
   }
 }
 
-extension Call<MassExtendRenewalDateResponse> {
+extension APIRequest<MassExtendRenewalDateResponse> {
   /// Extend Subscription Renewal Dates for All Active Subscribers of a product.
   public static func extendAll(_ request: MassExtendRenewalDateRequest) -> Self {
     Self(
@@ -18,7 +18,7 @@ extension Call<MassExtendRenewalDateResponse> {
   }
 }
 
-extension Call<MassExtendRenewalDateStatusResponse> {
+extension APIRequest<MassExtendRenewalDateStatusResponse> {
   /// Get Status of Subscription Renewal Date Extensions.
   public static func extensionStatus(of productID: String, requestIdentifier: String) -> Self {
     Self(

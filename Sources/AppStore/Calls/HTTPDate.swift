@@ -7,7 +7,7 @@ package enum HTTPDate {
   ]
 
   /// The instant, to the second; nil for anything else.
-  package static func instant(_ text: String) -> Milliseconds? {
+  package static func instant(_ text: String) -> Timestamp? {
     guard text.utf8.count <= 40 else { return nil }
     let words = text.split { " ,-:".contains($0) }.map(String.init)
     // Sun, 06 Nov 1994 08:49:37 GMT · Sunday, 06-Nov-94 08:49:37 GMT · Sun Nov  6 08:49:37 1994
@@ -21,7 +21,7 @@ package enum HTTPDate {
     // Two digits are of this century until 2069, as POSIX reads them.
     let year = words[order[0]].count > 2 ? written : written < 70 ? 2_000 + written : 1_900 + written
     let days = daysSinceEpoch(year: year, month: Int64(month) + 1, day: day)
-    return Milliseconds((days * 86_400 + hour * 3_600 + minute * 60 + second) * 1_000)
+    return Timestamp((days * 86_400 + hour * 3_600 + minute * 60 + second) * 1_000)
   }
 
   /// Howard Hinnant's civil-date arithmetic, for years from 0.

@@ -18,8 +18,8 @@ public struct HistoryFilter: Sendable {
   }
 
   /// Of the purchase, the beginning included and the end not.
-  public var startDate: Milliseconds?
-  public var endDate: Milliseconds?
+  public var startDate: Timestamp?
+  public var endDate: Timestamp?
   public var productIDs: [String] = []
   public var productTypes: [ProductType] = []
   public var sort: Sort?

@@ -1,13 +1,13 @@
 public import Wire
 
-extension Call<SendTestNotificationResponse> {
+extension APIRequest<SendTestNotificationResponse> {
   /// Request a Test Notification: Apple sends TEST to the app's URL of this environment.
   public static func testNotification() -> Self {
     Self(.requestTestNotification, read: { SendTestNotificationResponse($0) })
   }
 }
 
-extension Call<CheckTestNotificationResponse> {
+extension APIRequest<CheckTestNotificationResponse> {
   /// Get Test Notification Status: whether the test arrived, and why not.
   public static func testNotificationStatus(_ testNotificationToken: String) -> Self {
     Self(
@@ -16,7 +16,7 @@ extension Call<CheckTestNotificationResponse> {
   }
 }
 
-extension Call<NotificationHistoryResponse> {
+extension APIRequest<NotificationHistoryResponse> {
   /// Get Notification History, a page of it; `NotificationPages` walks through all of them.
   public static func notificationHistory(_ request: NotificationHistoryRequest, paginationToken: String? = nil) -> Self
   {

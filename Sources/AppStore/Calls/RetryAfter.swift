@@ -8,14 +8,14 @@ package enum RetryAfter {
   private static let firstInstant: Int64 = 1_000_000_000
 
   /// When to ask again, never before `now` and never more than a day after it; nil when the header cannot be read.
-  package static func instant(_ header: String, now: Milliseconds) -> Milliseconds? {
+  package static func instant(_ header: String, now: Timestamp) -> Timestamp? {
     let text = header.drop { $0 == " " }
-    let instant: Milliseconds
+    let instant: Timestamp
     if let number = Int64(text), number >= 0 {
       if number >= firstInstant * 100 {
-        instant = Milliseconds(number)
+        instant = Timestamp(number)
       } else if number >= firstInstant {
-        instant = Milliseconds(number * 1_000)
+        instant = Timestamp(number * 1_000)
       } else {
         instant = now + .seconds(number)
       }

@@ -1,6 +1,6 @@
 public import Wire
 
-extension Call<HistoryResponse> {
+extension APIRequest<HistoryResponse> {
   /// Get Transaction History: every purchase of the customer of `anyTransactionID`, a page of 20.
   ///
   /// `revision` is the one of the page before. `HistoryPages` walks through all of them.
@@ -22,7 +22,7 @@ extension Call<HistoryResponse> {
   }
 }
 
-extension Call<RefundHistoryResponse> {
+extension APIRequest<RefundHistoryResponse> {
   /// Get Refund History: the refunded purchases of the customer, a page of 20; `RefundPages` walks through all of them.
   public static func refundHistory(of anyTransactionID: String, revision: String? = nil) -> Self {
     Self(
@@ -31,14 +31,14 @@ extension Call<RefundHistoryResponse> {
   }
 }
 
-extension Call<TransactionInfoResponse> {
+extension APIRequest<TransactionInfoResponse> {
   /// Get Transaction Info: one purchase.
   public static func transactionInfo(_ transactionID: String) -> Self {
     Self(.getTransactionInfo, path: ["transactionId": transactionID], read: { TransactionInfoResponse($0) })
   }
 }
 
-extension Call<AppTransactionInfoResponse> {
+extension APIRequest<AppTransactionInfoResponse> {
   /// Get App Transaction Info: the download of the app by the customer of `anyTransactionID`.
   public static func appTransactionInfo(of anyTransactionID: String) -> Self {
     Self(
@@ -46,7 +46,7 @@ extension Call<AppTransactionInfoResponse> {
   }
 }
 
-extension Call<StatusResponse> {
+extension APIRequest<StatusResponse> {
   /// Get All Subscription Statuses: the latest transaction and renewal of each subscription of the customer.
   ///
   /// `statuses` (1 to 5) leaves out the others; all when empty.
@@ -57,14 +57,14 @@ extension Call<StatusResponse> {
   }
 }
 
-extension Call<OrderLookupResponse> {
+extension APIRequest<OrderLookupResponse> {
   /// Look Up Order ID: the purchases of an order, by the id on the customer's invoice; Production alone has orders.
   public static func order(_ orderID: String) -> Self {
     Self(.lookUpOrderId, path: ["orderId": orderID], read: { OrderLookupResponse($0) })
   }
 }
 
-extension Call<Void> {
+extension APIRequest<Void> {
   /// Send Consumption Information, asked for by CONSUMPTION_REQUEST, within 12 hours of it.
   public static func consumption(_ request: ConsumptionRequest, of transactionID: String) -> Self {
     Self(.sendConsumptionInformation, path: ["transactionId": transactionID], body: .json(request.json))

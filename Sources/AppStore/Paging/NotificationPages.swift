@@ -25,7 +25,7 @@ package struct NotificationPages: PageSource {
 
   package init(_ request: NotificationHistoryRequest) { self.request = request }
 
-  package func call(after cursor: String?) -> Call<NotificationHistoryResponse> {
+  package func call(after cursor: String?) -> APIRequest<NotificationHistoryResponse> {
     .notificationHistory(request, paginationToken: cursor)
   }
 

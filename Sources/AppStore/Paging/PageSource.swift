@@ -9,7 +9,7 @@ package protocol PageSource: Sendable {
   associatedtype Item: Sendable
 
   /// The call for one page; `cursor` is the one of the page before, nil for the first.
-  func call(after cursor: String?) -> Call<Answer>
+  func call(after cursor: String?) -> APIRequest<Answer>
   /// Where the next page begins, and whether there is one.
   func cursor(of answer: Answer) -> (next: String?, hasMore: Bool)
   /// Every item of a page, verified.
@@ -23,11 +23,11 @@ package struct ItemVerifier: Sendable {
   private let verifier: SignedDataVerifier
   private let bundleID: String
   private let environment: APIEnvironment
-  private let now: Milliseconds
+  private let now: Timestamp
 
   /// `now` counts only for what is signed without a date.
   package init(
-    verifier: SignedDataVerifier, bundleID: String, environment: APIEnvironment, now: Milliseconds
+    verifier: SignedDataVerifier, bundleID: String, environment: APIEnvironment, now: Timestamp
   ) {
     self.verifier = verifier
     self.bundleID = bundleID

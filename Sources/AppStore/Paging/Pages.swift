@@ -12,7 +12,7 @@ package struct Page<Source: PageSource>: Sendable {
   package let hasMore: Bool
   /// Whether Apple did not accept the cursor that was resumed at, so that this walk began at the beginning.
   package let isFromBeginning: Bool
-  package let reply: Reply<Source.Answer>
+  package let reply: APIResponse<Source.Answer>
 }
 
 /// The pages of a list, one call each, made when the next is asked for.
@@ -28,7 +28,7 @@ package struct Pages<Source: PageSource>: AsyncSequence, Sendable {
   let credentials: AppCredentials
   let environment: APIEnvironment
   let verifier: SignedDataVerifier
-  let priority: BudgetGate.Priority
+  let priority: RateLimiter.Priority
   let start: String?
   let limit: Int
 
@@ -37,7 +37,7 @@ package struct Pages<Source: PageSource>: AsyncSequence, Sendable {
   ///   - limit: pages of one walk.
   package init(
     _ source: Source, _ client: AppStoreClient, as credentials: AppCredentials, in environment: APIEnvironment,
-    verifiedBy verifier: SignedDataVerifier, _ priority: BudgetGate.Priority = .bulk, resumingAt start: String? = nil,
+    verifiedBy verifier: SignedDataVerifier, _ priority: RateLimiter.Priority = .bulk, resumingAt start: String? = nil,
     limit: Int = 10_000
   ) {
     self.source = source
@@ -61,7 +61,7 @@ package struct Pages<Source: PageSource>: AsyncSequence, Sendable {
     private var seen: Set<String> = []
     private var isFromBeginning = false
     /// Why nothing comes after the page that was given last.
-    private var end: CallFailure?
+    private var end: APIError?
 
     fileprivate init(pages: Pages, cursor: String?) {
       self.pages = pages
@@ -70,7 +70,7 @@ package struct Pages<Source: PageSource>: AsyncSequence, Sendable {
 
     /// The next page; nil after the last.
     ///
-    /// Throws `CallFailure`, and after that nothing more comes.
+    /// Throws `APIError`, and after that nothing more comes.
     package mutating func next() async throws -> Page<Source>? {
       if isOver { return nil }
       isOver = true
@@ -98,8 +98,8 @@ package struct Pages<Source: PageSource>: AsyncSequence, Sendable {
     }
 
     /// The reply of the page at the cursor; a stored cursor that Apple does not accept begins from the beginning, once.
-    private mutating func fetch() async throws(CallFailure) -> Reply<Source.Answer> {
-      do throws(CallFailure) {
+    private mutating func fetch() async throws(APIError) -> APIResponse<Source.Answer> {
+      do throws(APIError) {
         return try await send()
       } catch {
         let isStale = [4_000_005, 4_000_014, 4_000_017].contains(error.errorCode)
@@ -110,13 +110,13 @@ package struct Pages<Source: PageSource>: AsyncSequence, Sendable {
       }
     }
 
-    private func send() async throws(CallFailure) -> Reply<Source.Answer> {
+    private func send() async throws(APIError) -> APIResponse<Source.Answer> {
       try await pages.client.send(
         pages.source.call(after: cursor), as: pages.credentials, in: pages.environment, pages.priority)
     }
 
-    private func endless(_ detail: String) -> CallFailure {
-      var failure = CallFailure(.endlessPaging, pages.source.call(after: nil).endpoint, detail)
+    private func endless(_ detail: String) -> APIError {
+      var failure = APIError(.endlessPaging, pages.source.call(after: nil).endpoint, detail)
       failure.environment = pages.environment
       return failure
     }

@@ -13,7 +13,7 @@ package struct HistoryPages: PageSource {
     self.isV1 = isV1
   }
 
-  package func call(after cursor: String?) -> Call<HistoryResponse> {
+  package func call(after cursor: String?) -> APIRequest<HistoryResponse> {
     isV1
       ? .transactionHistoryV1(of: anyTransactionID, filter, revision: cursor)
       : .transactionHistory(of: anyTransactionID, filter, revision: cursor)
@@ -36,7 +36,7 @@ package struct RefundPages: PageSource {
 
   package init(of anyTransactionID: String) { self.anyTransactionID = anyTransactionID }
 
-  package func call(after cursor: String?) -> Call<RefundHistoryResponse> {
+  package func call(after cursor: String?) -> APIRequest<RefundHistoryResponse> {
     .refundHistory(of: anyTransactionID, revision: cursor)
   }
 

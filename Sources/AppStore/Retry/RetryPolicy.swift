@@ -32,7 +32,7 @@ package struct RetryPolicy: Sendable {
   ///   - jitter: from 0 to 1, drawn anew each time: the wait is that part of the longest (full jitter), so that many
   ///     who failed together do not come back together.
   package func decision(
-    after failure: CallFailure, attempt: Int, begun: Milliseconds, now: Milliseconds, jitter: Double
+    after failure: APIError, attempt: Int, begun: Timestamp, now: Timestamp, jitter: Double
   ) -> Decision {
     guard attempt < attempts else { return .giveUp }
     switch failure.repetition {

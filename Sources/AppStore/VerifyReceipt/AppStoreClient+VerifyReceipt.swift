@@ -30,11 +30,11 @@ extension AppStoreClient {
   ///
   /// Every status is an answer; only no answer is a failure. `app` is whose budget it counts for.
   package func verifyReceipt(
-    _ receipt: ReceiptRequest, app: String, along route: EnvironmentRoute = EnvironmentRoute(),
-    _ priority: BudgetGate.Priority = .interactive
-  ) async throws(CallFailure) -> ReceiptAnswer {
+    _ receipt: ReceiptRequest, app: String, along route: EnvironmentSearch = EnvironmentSearch(),
+    _ priority: RateLimiter.Priority = .interactive
+  ) async throws(APIError) -> ReceiptAnswer {
     guard let first = route.current else {
-      throw CallFailure(.invalidCall, .verifyReceipt, "no environment is left to ask")
+      throw APIError(.invalidCall, .verifyReceipt, "no environment is left to ask")
     }
     let answer = try await verifyReceipt(receipt, app: app, in: first, priority)
     // Once: two servers that send each other's receipts away would be asked for ever.
@@ -42,15 +42,15 @@ extension AppStoreClient {
   }
 
   private func verifyReceipt(
-    _ receipt: ReceiptRequest, app: String, in environment: APIEnvironment, _ priority: BudgetGate.Priority
-  ) async throws(CallFailure) -> ReceiptAnswer {
-    let key = BudgetKey(app: app, endpoint: .verifyReceipt, environment: environment)
+    _ receipt: ReceiptRequest, app: String, in environment: APIEnvironment, _ priority: RateLimiter.Priority
+  ) async throws(APIError) -> ReceiptAnswer {
+    let key = RateLimitKey(app: app, endpoint: .verifyReceipt, environment: environment)
     let request = request(
       receiptURL(environment), .verifyReceipt, [("Content-Type", "application/json")], receipt.json.encoded())
     let last = LastAnswer()
-    do throws(CallFailure) {
-      return try await repeating(key, priority) { () throws(CallFailure) in
-        try await self.attempt(request, .verifyReceipt, environment) { reading, response throws(CallFailure) in
+    do throws(APIError) {
+      return try await repeating(key, priority) { () throws(APIError) in
+        try await self.attempt(request, .verifyReceipt, environment) { reading, response throws(APIError) in
           guard response.status == 200 else { throw reading.failure(response) }
           let answer = ReceiptAnswer(
             json: try reading.object(response), body: response.body, environment: environment,

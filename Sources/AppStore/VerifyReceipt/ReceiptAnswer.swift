@@ -9,9 +9,9 @@ public struct ReceiptAnswer: Sendable {
   public let body: [UInt8]
   /// Whose server answered at last: where the receipt belongs.
   public let environment: APIEnvironment
-  public let receivedAt: Milliseconds
+  public let receivedAt: Timestamp
 
-  package init(json: JSONObject, body: [UInt8], environment: APIEnvironment, receivedAt: Milliseconds) {
+  package init(json: JSONObject, body: [UInt8], environment: APIEnvironment, receivedAt: Timestamp) {
     self.json = json
     self.body = body
     self.environment = environment
@@ -22,7 +22,7 @@ public struct ReceiptAnswer: Sendable {
   public var status: Int64? { json["status"]?.integer }
 
   /// What is known of the status; nil for one that Apple does not document.
-  package var row: LegacyStatusTable.Answer? { status.flatMap { Vocabulary.embedded.legacyStatuses[$0] } }
+  package var row: VerifyReceiptStatusTable.Answer? { status.flatMap { Vocabulary.embedded.legacyStatuses[$0] } }
 
   /// Whether Apple says that asking again may help; under both names that were documented, and as all types seen.
   public var isRetryable: Bool? {

@@ -3,10 +3,10 @@ import Signing
 
 /// Why a row of the input is of no use: stable words, counted in the summary and written beside the rejected row.
 package struct RejectReason: Error, Hashable, Sendable {
-  /// A code of `ReceiptRefusal`, or one of those below.
+  /// A code of `ReceiptError`, or one of those below.
   package let code: String
 
-  package init(_ refusal: ReceiptRefusal.Code) { code = refusal.rawValue }
+  package init(_ refusal: ReceiptError.Code) { code = refusal.rawValue }
 
   private init(code: String) { self.code = code }
 
@@ -14,9 +14,9 @@ package struct RejectReason: Error, Hashable, Sendable {
   static let malformedRow = Self(code: "malformedRow")
   /// A user id or an app that is no UTF-8, as Excel writes it on Windows: several users would read as one.
   static let notUTF8 = Self(code: "notUTF8")
-  static let empty = Self(code: ReceiptRefusal.Code.empty.rawValue)
+  static let empty = Self(code: ReceiptError.Code.empty.rawValue)
   /// A row longer than the limit.
-  static let tooLarge = Self(code: ReceiptRefusal.Code.tooLarge.rawValue)
+  static let tooLarge = Self(code: ReceiptError.Code.tooLarge.rawValue)
 
   /// What a bulk migration refuses beside receipts: the words of `Refusal.Code` of the adapter, and its own.
   package static let migrationWords = [
@@ -32,7 +32,7 @@ package struct RejectReason: Error, Hashable, Sendable {
   }
 
   private static let known: Set<[UInt8]> = Set(
-    (ReceiptRefusal.Code.allCases.map(\.rawValue) + [malformedRow, notUTF8].map(\.code) + migrationWords
+    (ReceiptError.Code.allCases.map(\.rawValue) + [malformedRow, notUTF8].map(\.code) + migrationWords
       + VerificationError.Code.allCases.map(\.rawValue)).map { Array($0.utf8) })
 
   /// Whether a field says why an earlier run rejected its row.

@@ -3,9 +3,9 @@
 /// The rows depend on the bytes alone, not on the lengths of the pieces.
 package struct RowReader {
   private enum Cutter {
-    case csv(CSVCutter)
-    case lines(LineCutter)
-    case elements(ElementCutter)
+    case csv(CSVSplitter)
+    case lines(LineSplitter)
+    case elements(JSONArraySplitter)
   }
 
   private let file: String?
@@ -87,15 +87,15 @@ package struct RowReader {
       format = .csv(columns)
       let last = columns.dialect.lastOfLine
       cutter = .csv(
-        CSVCutter(
+        CSVSplitter(
           columns, file: file, limits: limits, line: 1 + text[..<body].count { $0 == last }, position: position,
           bytes: Array(text[body...])))
     case .jsonArray:
       format = told
-      cutter = .elements(ElementCutter(file: file, limits: limits, named: named, position: position, bytes: text))
+      cutter = .elements(JSONArraySplitter(file: file, limits: limits, named: named, position: position, bytes: text))
     case .jsonLines, .receiptLines, .wholeFile:
       format = told
-      cutter = .lines(LineCutter(told, file: file, limits: limits, named: named, position: position, bytes: text))
+      cutter = .lines(LineSplitter(told, file: file, limits: limits, named: named, position: position, bytes: text))
     }
     return true
   }

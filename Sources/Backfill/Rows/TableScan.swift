@@ -72,7 +72,7 @@ struct TableScan {
   /// Decides as much of the text as possible.
   ///
   /// - Parameter text: begins at `decided`.
-  mutating func scan(_ text: HeldText, isLast: Bool) {
+  mutating func scan(_ text: PendingText, isLast: Bool) {
     while true {
       let (run, clear) = text.nextRun(from: scanned, dialect, isLast: isLast)
       while true {
@@ -93,7 +93,7 @@ struct TableScan {
 
   // MARK: Text without quotes
 
-  private mutating func pass(_ text: HeldText, to end: Int) {
+  private mutating func pass(_ text: PendingText, to end: Int) {
     let first = mode == .reading && dropping == .nothing ? nil : text.firstLineEnd(from: scanned, before: end)
     switch (mode, state) {
     case (.reading, .outside):
@@ -132,7 +132,7 @@ struct TableScan {
 
   // MARK: Quotes
 
-  private mutating func meet(_ run: QuoteRun, _ text: HeldText) {
+  private mutating func meet(_ run: QuoteRun, _ text: PendingText) {
     switch mode {
     case .reading: read(run, text)
     case .doubting:
@@ -152,7 +152,7 @@ struct TableScan {
     }
   }
 
-  private mutating func read(_ run: QuoteRun, _ text: HeldText) {
+  private mutating func read(_ run: QuoteRun, _ text: PendingText) {
     advance(text, to: run.start)
     if state == .outside, run.isWithinText { allowsText = true }
     let next = state.after(run, allowsText: allowsText)
@@ -186,7 +186,7 @@ struct TableScan {
   }
 
   /// Makes those records certain that are far enough before `position`, if no field opened or closed since.
-  private mutating func advance(_ text: HeldText, to position: Int) {
+  private mutating func advance(_ text: PendingText, to position: Int) {
     guard state == .outside else { return }
     let limit = position - (isSuspicious ? limits.patience : limits.lookahead)
     let start = max(lastTurn, certain)
@@ -208,7 +208,7 @@ struct TableScan {
   /// The position at which the current record can no longer be held.
   private var oversize: Int { dropping == .record ? .max : recordStart + 2 * limits.row + limits.patience }
 
-  private mutating func exceed(_ text: HeldText) {
+  private mutating func exceed(_ text: PendingText) {
     if mode != .reading {
       // No quoted text is that long.
       (mode, state, isSuspicious) = (.doubting, .outside, true)
@@ -237,7 +237,7 @@ struct TableScan {
   // MARK: Parts
 
   /// Marks the decided text, and drops text that is too long to be held.
-  private mutating func settle(_ text: HeldText) {
+  private mutating func settle(_ text: PendingText) {
     if mode == .reading {
       advance(text, to: scanned)
       if dropping == .record { mark(.dropped, to: scanned) } else { mark(.records, to: certain) }
@@ -251,7 +251,7 @@ struct TableScan {
     if dropping == .line { mark(.dropped, to: scanned) }
   }
 
-  private mutating func finish(_ text: HeldText) {
+  private mutating func finish(_ text: PendingText) {
     let isReading = mode == .reading && state == .outside
     if isReading, dropping == .nothing { return mark(.records, to: scanned) }
     if isReading { return mark(.dropped, to: scanned) }
@@ -259,7 +259,7 @@ struct TableScan {
     markDoubtful(text, to: scanned)
   }
 
-  private mutating func markDoubtful(_ text: HeldText, to end: Int) {
+  private mutating func markDoubtful(_ text: PendingText, to end: Int) {
     if dropping == .line, end > decided {
       let lineEnd = text.firstLineEnd(from: decided, before: end)
       mark(.dropped, to: lineEnd ?? end)

@@ -28,8 +28,8 @@ package struct MigrationEstimate: Sendable {
   }
 
   /// `ids` are all open.
-  package private(set) var accounts = MigrationAccounts()
-  package private(set) var places: [MigrationAccountTable.Place: Figures] = [:]
+  package private(set) var accounts = MigrationCounts()
+  package private(set) var places: [MigrationAccountTable.CountScope: Figures] = [:]
   package private(set) var samples: [Sample] = []
   package private(set) var crowd = CrowdedUsers()
   /// Whether every row was read.
@@ -49,15 +49,15 @@ package struct MigrationEstimate: Sendable {
   ///   - limit: rows that are read at most; nil: all.
   ///   - rate: rows of a table that are read in a second at most; nil: no limit.
   @concurrent package static func make(
-    of parts: [MigrationJobTable.NewPart], by judge: RowJudge, _ keys: Keyring?, rows limit: Int?,
-    perSecond rate: Int? = nil, pacing: Pacing = .system
+    of parts: [MigrationJobTable.NewPart], by judge: RowClassifier, _ keys: Keyring?, rows limit: Int?,
+    perSecond rate: Int? = nil, pacing: TimeSource = .system
   ) async throws -> Self {
     var estimate = Self()
-    var pace = RowPace()
+    var pace = RowRateLimiter()
     for (index, part) in parts.enumerated() {
       let leased = MigrationPart(
         job: 0, number: index + 1, source: part.source, sealed: part.sealed, size: part.size, place: .start, owner: [])
-      var reader = try await SourceReader.open(leased, keys, mostRows: RowPace.mostRows(perSecond: rate))
+      var reader = try await SourceReader.open(leased, keys, mostRows: RowRateLimiter.mostRows(perSecond: rate))
       let result: Result<Bool, any Error>
       do {
         result = .success(
@@ -78,7 +78,7 @@ package struct MigrationEstimate: Sendable {
 
   /// Whether the part was read to its end: it may have more rows than were to be read.
   private mutating func read(
-    _ reader: inout SourceReader, _ judge: RowJudge, _ limit: Int?, _ mayRead: (Int) async -> Void
+    _ reader: inout SourceReader, _ judge: RowClassifier, _ limit: Int?, _ mayRead: (Int) async -> Void
   ) async throws -> Bool {
     var isRead = false
     while !isRead {
@@ -91,11 +91,11 @@ package struct MigrationEstimate: Sendable {
         batches.append(batch)
       }
       try Task.checkCancellation()
-      let judged = await withTaskGroup(of: (Int, [PlacedRow]).self) { group in
+      let judged = await withTaskGroup(of: (Int, [PositionedRow]).self) { group in
         for (number, batch) in batches.enumerated() {
           group.addTask { (number, await judge.placed(batch, from: .start)) }
         }
-        var judged = [[PlacedRow]](repeating: [], count: batches.count)
+        var judged = [[PositionedRow]](repeating: [], count: batches.count)
         for await (number, rows) in group { judged[number] = rows }
         return judged
       }

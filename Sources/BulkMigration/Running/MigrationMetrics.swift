@@ -19,7 +19,7 @@ package struct MigrationMetrics: Sendable {
       labels: ["outcome"])
   }
 
-  func note(_ accounts: MigrationAccounts, of job: Int) {
+  func note(_ accounts: MigrationCounts, of job: Int) {
     let job = "\(job)"
     for (outcome, count) in [
       ("in", accounts.rows), ("usable", accounts.usable), ("duplicates", accounts.duplicates),

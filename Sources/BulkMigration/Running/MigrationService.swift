@@ -30,18 +30,20 @@ package final class MigrationService: Service {
   }
 
   /// What it works with.
-  package struct Means: Sendable {
-    let ledger: Ledger
-    let intake: Intake
+  package struct Dependencies: Sendable {
+    let ledger: LedgerStore
+    let intake: IngestDecider
     let keys: Keyring
-    let directory: @Sendable () async -> AppDirectory
+    let directory: @Sendable () async -> AppRegistrySnapshot
     /// Told of the entries of each commit, whatever became of them.
-    let written: @Sendable ([Entry]) -> Void
-    let disk: @Sendable () -> DiskLevel
+    let written: @Sendable ([LedgerEntry]) -> Void
+    let disk: @Sendable () -> DiskSpaceLevel
 
     package init(
-      ledger: Ledger, intake: Intake, keys: Keyring, directory: @escaping @Sendable () async -> AppDirectory,
-      written: @escaping @Sendable ([Entry]) -> Void = { _ in }, disk: @escaping @Sendable () -> DiskLevel = { .ample }
+      ledger: LedgerStore, intake: IngestDecider, keys: Keyring,
+      directory: @escaping @Sendable () async -> AppRegistrySnapshot,
+      written: @escaping @Sendable ([LedgerEntry]) -> Void = { _ in },
+      disk: @escaping @Sendable () -> DiskSpaceLevel = { .ample }
     ) {
       self.ledger = ledger
       self.intake = intake
@@ -52,19 +54,19 @@ package final class MigrationService: Service {
     }
   }
 
-  let means: Means
+  let means: Dependencies
   let settings: Settings
   let metrics: MigrationMetrics
   let clock: WallClock
-  let pacing: Pacing
+  let pacing: TimeSource
   let logger: Logger
   private let manned = Mutex<Set<Int>>([])
 
   var pool: Pool { means.ledger.pool }
 
   package init(
-    _ means: Means, settings: Settings = Settings(), metrics: MigrationMetrics, clock: WallClock,
-    pacing: Pacing = .system, logger: Logger
+    _ means: Dependencies, settings: Settings = Settings(), metrics: MigrationMetrics, clock: WallClock,
+    pacing: TimeSource = .system, logger: Logger
   ) {
     self.means = means
     self.settings = settings
@@ -81,7 +83,7 @@ package final class MigrationService: Service {
         do {
           for job in try await running() where manned.withLock({ $0.insert(job.id).inserted }) {
             group.addTask {
-              await MigrationRun(job, self).run()
+              await MigrationWorker(job, self).run()
               self.manned.withLock { _ = $0.remove(job.id) }
             }
           }
@@ -102,5 +104,5 @@ package final class MigrationService: Service {
   }
 
   /// Whether an operator holds everything up by a file.
-  var isFlagged: Bool { settings.flagFiles.contains { FileFacts($0) != nil } }
+  var isFlagged: Bool { settings.flagFiles.contains { FileMetadata($0) != nil } }
 }

@@ -23,13 +23,13 @@ package struct FileBatches: Sendable {
 
   private let source: FileSource
   private var waiting: ArraySlice<String>
-  private var open: (path: String, facts: FileFacts, reader: InputReader, progress: ExtractionProgress)?
+  private var open: (path: String, facts: FileMetadata, reader: InputReader, progress: ExtractionProgress)?
   /// Of the files that are done.
   private var bytesBefore: Int64 = 0
 
-  package init(_ source: FileSource, from place: MigrationPlace) throws {
+  package init(_ source: FileSource, from place: SourcePosition) throws {
     self.source = source
-    guard let facts = FileFacts(source.path) else { throw NotSeen(path: source.path) }
+    guard let facts = FileMetadata(source.path) else { throw NotSeen(path: source.path) }
     guard facts.size == source.size ?? facts.size, facts.modifiedAt == source.modifiedAt ?? facts.modifiedAt else {
       throw Changed(path: source.path)
     }
@@ -38,7 +38,7 @@ package struct FileBatches: Sendable {
     if place.position == .max { files.removeAll { !source.isFolder || $0 == place.file } }
     if source.isFolder, place.file != nil {
       bytesBefore = try source.files(from: nil).prefix { !files.contains($0) }
-        .reduce(0) { $0 + (FileFacts($1)?.size ?? 0) }
+        .reduce(0) { $0 + (FileMetadata($1)?.size ?? 0) }
     }
     waiting = files[...]
   }
@@ -47,7 +47,7 @@ package struct FileBatches: Sendable {
     while true {
       if open == nil {
         guard let path = waiting.popFirst() else { return nil }
-        guard let facts = FileFacts(path) else { throw NotSeen(path: path) }
+        guard let facts = FileMetadata(path) else { throw NotSeen(path: path) }
         let progress = ExtractionProgress()
         let reader = InputReader(
           files: [path], isFolder: source.isFolder, named: source.columns, progress: progress)
@@ -57,7 +57,7 @@ package struct FileBatches: Sendable {
       do {
         let block = try await reader.next()
         // What was written over while it was read is two files in one, and what was cut off has not ended there.
-        let after = FileFacts(path)
+        let after = FileMetadata(path)
         guard after.map({ $0.size == facts.size && $0.modifiedAt == facts.modifiedAt }) ?? true else {
           throw Changed(path: path)
         }
@@ -68,7 +68,7 @@ package struct FileBatches: Sendable {
         throw changed
       } catch {
         // What cannot be opened or read may be later, or by another process.
-        guard FileFacts(path) != nil, InputReader.isDamage(error) else { throw error }
+        guard FileMetadata(path) != nil, InputReader.isDamage(error) else { throw error }
         close(progress)
         return SourceBatch(content: .damaged(file: source.isFolder ? path : nil), bytesRead: bytesBefore)
       }

@@ -107,8 +107,8 @@ package struct FileSource: Hashable, Sendable {
   package static func parts(
     of path: String, columns: NamedColumns = NamedColumns()
   ) throws(FileError) -> [MigrationJobTable.NewPart] {
-    let path = FileFacts.absolute(path)
-    guard let facts = FileFacts(path) else { throw FileError.missing(path) }
+    let path = FileMetadata.absolute(path)
+    guard let facts = FileMetadata(path) else { throw FileError.missing(path) }
     guard facts.isDirectory else {
       // Opened once, so that what cannot be read is said now.
       _ = try InputFile(path)
@@ -116,11 +116,11 @@ package struct FileSource: Hashable, Sendable {
         path: path, isFolder: false, size: facts.size, modifiedAt: facts.modifiedAt, columns: columns)
       return [part(source, size: facts.size)]
     }
-    let files = try FolderFiles.paths(below: path)
+    let files = try DirectoryListing.paths(below: path)
     let count = max(leastFiles, (files.count + mostParts - 1) / mostParts)
     return stride(from: 0, to: files.count, by: count).map { start in
       let some = files[start..<min(start + count, files.count)]
-      let size = some.reduce(0) { $0 + (FileFacts($1)?.size ?? 0) }
+      let size = some.reduce(0) { $0 + (FileMetadata($1)?.size ?? 0) }
       return part(
         FileSource(
           path: path, isFolder: true, first: some.first, last: some.last, size: nil, columns: columns), size: size)
@@ -165,6 +165,6 @@ package struct FileSource: Hashable, Sendable {
       if let file, bytes.lexicographicallyPrecedes(file.utf8) { return false }
       return true
     }
-    return try FolderFiles.paths(below: path).filter(isWithin)
+    return try DirectoryListing.paths(below: path).filter(isWithin)
   }
 }

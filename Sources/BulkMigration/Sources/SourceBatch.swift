@@ -16,29 +16,29 @@ package struct SourceBatch: Sendable {
 }
 
 /// A row that was judged, and up to where the part is done with it.
-struct PlacedRow: Sendable {
+struct PositionedRow: Sendable {
   let row: MigrationStep.Row
-  let end: MigrationPlace
+  let end: SourcePosition
 }
 
-extension RowJudge {
+extension RowClassifier {
   /// Judges the rows of a batch that are not done yet.
-  func placed(_ batch: SourceBatch, from start: MigrationPlace) async -> [PlacedRow] {
+  func placed(_ batch: SourceBatch, from start: SourcePosition) async -> [PositionedRow] {
     switch batch.content {
     case .damaged(let file):
-      let end = MigrationPlace(file: file, position: .max)
-      return [PlacedRow(row: reject(RejectReason(word: "damagedFile"), line: 0, at: end, Self.nobody), end: end)]
+      let end = SourcePosition(file: file, position: .max)
+      return [PositionedRow(row: reject(RejectReason(word: "damagedFile"), line: 0, at: end, Self.nobody), end: end)]
     case .rows(let rows):
-      var placed: [PlacedRow] = []
+      var placed: [PositionedRow] = []
       placed.reserveCapacity(rows.count)
       for (index, row) in rows.enumerated() {
         if index % 16 == 15 { await Task.yield() }
         if Task.isCancelled { return [] }
-        let end = MigrationPlace(key: row.key)
+        let end = SourcePosition(key: row.key)
         switch verdict(on: row) {
-        case .content(let content): placed.append(PlacedRow(row: .content(content), end: end))
+        case .content(let content): placed.append(PositionedRow(row: .content(content), end: end))
         case .rejected(let reason, let owner):
-          placed.append(PlacedRow(row: reject(reason, line: 0, at: end, owner), end: end))
+          placed.append(PositionedRow(row: reject(reason, line: 0, at: end, owner), end: end))
         }
       }
       return placed
@@ -47,18 +47,18 @@ extension RowJudge {
       if block.end <= done { return [] }
       var rows: [Row] = []
       block.forEachRow { row in if row.position >= done { rows.append(row) } }
-      var placed: [PlacedRow] = []
+      var placed: [PositionedRow] = []
       placed.reserveCapacity(rows.count)
       for (index, row) in rows.enumerated() {
         // Others share these threads.
         if index % 16 == 15 { await Task.yield() }
         if Task.isCancelled { return [] }
-        let here = MigrationPlace(file: block.file, position: Int64(row.position))
-        let end = MigrationPlace(file: block.file, position: Int64(row.position) + 1)
+        let here = SourcePosition(file: block.file, position: Int64(row.position))
+        let end = SourcePosition(file: block.file, position: Int64(row.position) + 1)
         switch verdict(on: row, format: block.format) {
-        case .content(let content): placed.append(PlacedRow(row: .content(content), end: end))
+        case .content(let content): placed.append(PositionedRow(row: .content(content), end: end))
         case .rejected(let reason, let owner):
-          placed.append(PlacedRow(row: reject(reason, line: row.line, at: here, owner), end: end))
+          placed.append(PositionedRow(row: reject(reason, line: row.line, at: here, owner), end: end))
         }
       }
       return placed
@@ -66,7 +66,7 @@ extension RowJudge {
   }
 
   private func reject(
-    _ reason: RejectReason, line: Int, at place: MigrationPlace, _ owner: MigrationAccountTable.Place
+    _ reason: RejectReason, line: Int, at place: SourcePosition, _ owner: MigrationAccountTable.CountScope
   ) -> MigrationStep.Row {
     .rejected(MigrationStep.Reject(reason: reason.code, line: line, place: place, owner: owner))
   }

@@ -36,7 +36,7 @@ package struct TableBatches: Sendable {
 
   /// - Parameter mostRows: of a page, so that a low rate is no burst of many rows.
   package init(
-    _ source: TableSource, _ configuration: DatabaseConfiguration, from place: MigrationPlace, mostRows: Int?
+    _ source: TableSource, _ configuration: DatabaseConfiguration, from place: SourcePosition, mostRows: Int?
   ) async throws {
     self.source = source
     key = place.key

@@ -30,7 +30,7 @@ package enum TableInspection {
 
   /// Looks at the table's definition alone.
   package static func source(
-    _ table: String, at address: String, wishes: Wishes, condition: OperatorCondition?, on connection: Connection
+    _ table: String, at address: String, wishes: Wishes, condition: WhereClause?, on connection: Connection
   ) async throws -> TableSource {
     let (columns, keys) = try await connection.read { session throws(DatabaseError) -> ([Column], [String]) in
       let found = try Self.columns(of: table, session)

@@ -30,12 +30,12 @@ package struct TableSource: Hashable, Sendable {
   package let table: String
   package let columns: Columns
   package let keyKind: KeyKind
-  package let condition: OperatorCondition?
+  package let condition: WhereClause?
   /// About how many rows it has, by the server's own estimate.
   package let estimate: Int64?
 
   package init(
-    address: String, table: String, columns: Columns, keyKind: KeyKind, condition: OperatorCondition?, estimate: Int64?
+    address: String, table: String, columns: Columns, keyKind: KeyKind, condition: WhereClause?, estimate: Int64?
   ) {
     self.address = address
     self.table = table
@@ -49,7 +49,7 @@ package struct TableSource: Hashable, Sendable {
     guard let address = json["address"]?.string, let table = json["table"]?.string, let key = json["key"]?.string,
       let content = json["content"]?.string, let kind = (json["keyKind"]?.string).flatMap(KeyKind.init)
     else { return nil }
-    let condition = (json["condition"]?.string).flatMap { try? OperatorCondition($0) }
+    let condition = (json["condition"]?.string).flatMap { try? WhereClause($0) }
     guard (condition == nil) == (json["condition"] == nil) else { return nil }
     self.init(
       address: address, table: table,

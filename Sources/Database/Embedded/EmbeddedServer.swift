@@ -4,7 +4,7 @@ package import Time
 
 /// The private MariaDB of one machine: made, started, watched and stopped by this process, with which it ends.
 ///
-/// What several processes share is run by a `DatabaseKeeper` and used by way of `PrivateDatabase`. It listens on a Unix socket only. The account is ours by the kernel's word (`unix_socket` authentication), and the
+/// What several processes share is run by a `DatabaseSupervisor` and used by way of `EmbeddedDatabase`. It listens on a Unix socket only. The account is ours by the kernel's word (`unix_socket` authentication), and the
 /// directories of data and socket are closed to every user but the server's own: no password exists that could leak.
 package actor EmbeddedServer {
   package struct Settings: Sendable, Equatable {

@@ -6,7 +6,7 @@ import Synchronization
 /// Counted is memory that is really taken, not what a `Content-Length` promises: a promise costs its maker nothing.
 final class BodyBudget: Sendable {
   private struct Contents {
-    var capacity: DividedCapacity
+    var capacity: PartitionedCapacity
     /// The most that was held since the last ebb.
     var high = 0
   }
@@ -15,14 +15,14 @@ final class BodyBudget: Sendable {
 
   /// - Parameter percent: how many hundredths each class has for itself.
   init(total: Int, percent: [CallerClass: Int]) {
-    contents = Mutex(Contents(capacity: DividedCapacity(total: total, percent: percent)))
+    contents = Mutex(Contents(capacity: PartitionedCapacity(total: total, percent: percent)))
   }
 
   /// What is held now.
   var bytes: Int { contents.withLock { $0.capacity.total } }
 
   /// What it looks like now, for each class.
-  var capacity: DividedCapacity { contents.withLock { $0.capacity } }
+  var capacity: PartitionedCapacity { contents.withLock { $0.capacity } }
 
   /// False, and nothing is taken, when it would be too much.
   fileprivate func take(_ bytes: Int, for caller: CallerClass) -> Bool {

@@ -12,7 +12,7 @@ package enum CallerClass: String, Hashable, Sendable, CaseIterable {
 }
 
 /// One value for each class of callers.
-struct PerClass<Value: Sendable>: Sendable {
+struct PerCallerClass<Value: Sendable>: Sendable {
   private var apple: Value
   private var known: Value
   private var anonymous: Value

@@ -7,14 +7,14 @@ import Synchronization
 package final class HTTPServer: Sendable {
   private enum State {
     case new
-    case serving(FrontDoor, port: UInt16)
+    case serving(Acceptor, port: UInt16)
     case stopped
   }
 
   private let configuration: HTTPServerConfiguration
   private let core: ServerCore
   private let state = Mutex(State.new)
-  private let ending = Moment()
+  private let ending = OneShotEvent()
 
   /// `onEvent` is called on the server's own threads: it must not block.
   package init(
@@ -37,7 +37,7 @@ package final class HTTPServer: Sendable {
       let listener = try Listener(address: configuration.address, port: configuration.port)
       let port = listener.port
       let loops = (0..<max(1, configuration.threads)).map { _ in EventLoop(core: core, tls: tls) }
-      let door = FrontDoor(core: core, loops: loops, stopWithin: configuration.stopWithin) { [ending] in
+      let door = Acceptor(core: core, loops: loops, stopWithin: configuration.stopWithin) { [ending] in
         ending.reached()
       }
       let held = Mutex<Listener?>(listener)
@@ -82,7 +82,7 @@ package final class HTTPServer: Sendable {
   }
 
   private func stop() {
-    let door: FrontDoor? = state.withLock { state in
+    let door: Acceptor? = state.withLock { state in
       defer { state = .stopped }
       if case .serving(let door, _) = state { return door } else { return nil }
     }
@@ -91,7 +91,7 @@ package final class HTTPServer: Sendable {
 }
 
 /// A moment that comes once, and those who wait for it.
-private final class Moment: Sendable {
+private final class OneShotEvent: Sendable {
   private enum State {
     case ahead([CheckedContinuation<Void, Never>])
     case reached

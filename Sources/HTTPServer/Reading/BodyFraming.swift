@@ -7,7 +7,7 @@ package enum BodyFraming: Hashable, Sendable {
   case length(Int)
   case chunked
 
-  init(_ fields: HTTPHeaders, version: HTTPVersion) throws(RequestFault) {
+  init(_ fields: HTTPHeaders, version: HTTPVersion) throws(RequestParseError) {
     let lengths = fields.find("Content-Length")
     let encodings = fields.find("Transfer-Encoding")
     guard lengths.count == 0 || encodings.count == 0 else { throw .lengthAndEncoding }

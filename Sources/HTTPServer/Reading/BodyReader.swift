@@ -38,7 +38,7 @@ package struct BodyReader: Sendable {
   }
 
   /// Takes the next step, and moves `position` behind what it has used of `input`.
-  package mutating func next(in input: Span<UInt8>, at position: inout Int) throws(RequestFault) -> Step {
+  package mutating func next(in input: Span<UInt8>, at position: inout Int) throws(RequestParseError) -> Step {
     while true {
       switch state {
       case .length(0), .ended:
@@ -76,7 +76,7 @@ package struct BodyReader: Sendable {
   /// Reads `5;name=value`; false when more is needed.
   ///
   /// Extensions are passed over (7.1.1), and only so many of them: each costs reading and brings nothing.
-  private mutating func readChunkLine(_ input: Span<UInt8>, _ position: inout Int) throws(RequestFault) -> Bool {
+  private mutating func readChunkLine(_ input: Span<UInt8>, _ position: inout Int) throws(RequestParseError) -> Bool {
     let limit = Self.sizeDigits + extensionsLeft
     guard let line = try scanner.line(in: input, from: position, limit: limit, tooLong: .chunkLineTooLong) else {
       return false
@@ -101,7 +101,7 @@ package struct BodyReader: Sendable {
     return true
   }
 
-  private static func readLineEnd(_ input: Span<UInt8>, _ position: inout Int) throws(RequestFault) -> Bool {
+  private static func readLineEnd(_ input: Span<UInt8>, _ position: inout Int) throws(RequestParseError) -> Bool {
     guard position < input.count else { return false }
     guard input[position] == LineScanner.carriageReturn else { throw .chunkEnd }
     guard position + 1 < input.count else { return false }
@@ -112,7 +112,7 @@ package struct BodyReader: Sendable {
 
   /// Reads one field after the last chunk, or the empty line; fields are checked like those of a head and dropped, so
   /// that none can add to the head what was not judged with it (7.1.2).
-  private mutating func readTrailer(_ input: Span<UInt8>, _ position: inout Int) throws(RequestFault) -> Bool {
+  private mutating func readTrailer(_ input: Span<UInt8>, _ position: inout Int) throws(RequestParseError) -> Bool {
     guard
       let line = try scanner.line(in: input, from: position, limit: max(0, trailersLeft), tooLong: .trailerTooLong)
     else { return false }

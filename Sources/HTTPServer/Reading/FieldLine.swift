@@ -7,7 +7,7 @@ struct FieldLine {
   /// Reads `line`, which is not empty and contains no control byte but tabs.
   ///
   /// A name ends at its colon: RFC 9112, 5.1 has a request with a space before it refused, and 5.2 a folded one.
-  init(_ input: Span<UInt8>, _ line: Range<Int>) throws(RequestFault) {
+  init(_ input: Span<UInt8>, _ line: Range<Int>) throws(RequestParseError) {
     guard !input[line.lowerBound].isBlank else { throw .foldedField }
     var colon = line.lowerBound
     while colon < line.upperBound, input[colon].isTokenCharacter { colon += 1 }
@@ -22,7 +22,7 @@ struct FieldLine {
   }
 
   /// What is wrong with a name after which `rest` stands.
-  private static func fault(_ input: Span<UInt8>, _ rest: Range<Int>) -> RequestFault {
+  private static func fault(_ input: Span<UInt8>, _ rest: Range<Int>) -> RequestParseError {
     var index = rest.lowerBound
     while index < rest.upperBound, input[index].isBlank { index += 1 }
     let isSpaced = index > rest.lowerBound && index < rest.upperBound && input[index] == UInt8(ascii: ":")

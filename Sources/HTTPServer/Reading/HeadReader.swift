@@ -31,7 +31,7 @@ package struct HeadReader: Sendable {
   /// Returns the head once it is complete, nil while more is needed.
   ///
   /// After either a head or a fault the reader has done its work; the next request has a reader of its own.
-  package mutating func read(_ input: Span<UInt8>) throws(RequestFault) -> RequestHead? {
+  package mutating func read(_ input: Span<UInt8>) throws(RequestParseError) -> RequestHead? {
     while let line = try nextLine(input) {
       position = line.upperBound + 2
       if let requestLine {
@@ -48,23 +48,23 @@ package struct HeadReader: Sendable {
     return nil
   }
 
-  private mutating func nextLine(_ input: Span<UInt8>) throws(RequestFault) -> Range<Int>? {
+  private mutating func nextLine(_ input: Span<UInt8>) throws(RequestParseError) -> Range<Int>? {
     let left = limits.head - position
     guard left > limits.line else {
       return try scanner.line(in: input, from: position, limit: max(0, left), tooLong: .headTooLong)
     }
-    let tooLong = requestLine == nil ? RequestFault.requestLineTooLong : .fieldTooLong
+    let tooLong = requestLine == nil ? RequestParseError.requestLineTooLong : .fieldTooLong
     return try scanner.line(in: input, from: position, limit: limits.line, tooLong: tooLong)
   }
 
-  private mutating func add(_ field: FieldLine, of input: Span<UInt8>) throws(RequestFault) {
+  private mutating func add(_ field: FieldLine, of input: Span<UInt8>) throws(RequestParseError) {
     guard fields.count < limits.fields else { throw .tooManyFields }
     fields.append(name: input.extracting(field.name), value: input.extracting(field.value))
   }
 
   // MARK: The whole
 
-  private func head(_ line: RequestLine) throws(RequestFault) -> RequestHead {
+  private func head(_ line: RequestLine) throws(RequestParseError) -> RequestHead {
     guard let target = RequestTarget(line.target, takesEscapedSlashes: limits.takesEscapedSlashes),
       target.path != "*" || line.method == "OPTIONS"
     else { throw .target }
@@ -76,7 +76,7 @@ package struct HeadReader: Sendable {
   }
 
   /// One host (3.2), and the same in an absolute target: a proxy may have judged by either.
-  private func checkHost(_ target: RequestTarget, version: HTTPVersion) throws(RequestFault) {
+  private func checkHost(_ target: RequestTarget, version: HTTPVersion) throws(RequestParseError) {
     if let authority = target.authority, !Authority.isValid(authority.utf8Span.span) { throw .target }
     let hosts = fields.find("Host")
     guard hosts.count <= 1 else { throw .repeatedHost }

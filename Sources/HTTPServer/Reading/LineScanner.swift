@@ -11,8 +11,8 @@ struct LineScanner: Sendable {
   /// What is thrown depends on the bytes alone, not on how they were divided: the first fault in their order.
   /// - Parameter limit: the most bytes a line may have; `tooLong` is thrown at the first byte beyond.
   mutating func line(
-    in input: Span<UInt8>, from start: Int, limit: Int, tooLong: RequestFault
-  ) throws(RequestFault) -> Range<Int>? {
+    in input: Span<UInt8>, from start: Int, limit: Int, tooLong: RequestParseError
+  ) throws(RequestParseError) -> Range<Int>? {
     var index = start + scanned
     while index < input.count {
       let byte = input[index]

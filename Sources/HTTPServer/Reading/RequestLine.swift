@@ -5,7 +5,7 @@ struct RequestLine: Sendable {
   let version: HTTPVersion
 
   /// Reads `line`, which contains no control byte but tabs; exactly one space must stand between its parts.
-  init(_ input: Span<UInt8>, _ line: Range<Int>) throws(RequestFault) {
+  init(_ input: Span<UInt8>, _ line: Range<Int>) throws(RequestParseError) {
     var first: Int?
     var second: Int?
     for index in line where input[index].isBlank {
@@ -21,14 +21,14 @@ struct RequestLine: Sendable {
   /// Returns a method of capital letters and hyphens, as all registered ones are.
   ///
   /// Readers that do not look at case would guess at another. `CONNECT` would ask for a tunnel.
-  private static func method(_ bytes: Span<UInt8>) throws(RequestFault) -> String {
+  private static func method(_ bytes: Span<UInt8>) throws(RequestParseError) -> String {
     guard (1...longestMethod).contains(bytes.count), bytes.holdsOnly({ $0.isCapital || $0 == UInt8(ascii: "-") }),
       let method = String(ascii: bytes), method != "CONNECT"
     else { throw .method }
     return method
   }
 
-  private static func version(_ bytes: Span<UInt8>) throws(RequestFault) -> HTTPVersion {
+  private static func version(_ bytes: Span<UInt8>) throws(RequestParseError) -> HTTPVersion {
     guard bytes.count == 8, bytes[0] == UInt8(ascii: "H"), bytes[1] == UInt8(ascii: "T"), bytes[2] == UInt8(ascii: "T"),
       bytes[3] == UInt8(ascii: "P"), bytes[4] == UInt8(ascii: "/"), bytes[5].isDigit, bytes[6] == UInt8(ascii: "."),
       bytes[7].isDigit
@@ -44,7 +44,7 @@ struct RequestLine: Sendable {
   ///
   /// The marks that RFC 3986 wants escaped are let through where no reader takes them for a delimiter: `|` stands in
   /// user ids, and browsers' URL rules leave it as it is.
-  private static func target(_ bytes: Span<UInt8>) throws(RequestFault) -> String {
+  private static func target(_ bytes: Span<UInt8>) throws(RequestParseError) -> String {
     guard !bytes.isEmpty, bytes.holdsOnly({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "#") }),
       let target = String(ascii: bytes)
     else { throw .target }

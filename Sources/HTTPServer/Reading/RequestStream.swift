@@ -14,12 +14,12 @@ package struct RequestStream: Sendable {
     /// The request is complete; another may follow.
     case end
     /// What comes can be read in more than one way. Nothing after it may be read: every later call returns the same.
-    case fault(RequestFault)
+    case fault(RequestParseError)
   }
 
   private enum Part {
     case head, body
-    case fault(RequestFault)
+    case fault(RequestParseError)
   }
 
   package private(set) var buffer: [UInt8] = []
@@ -67,7 +67,7 @@ package struct RequestStream: Sendable {
 
   /// - Parameter buffer: the property, since no reader may change itself while it reads from a property beside it.
   private mutating func read(_ buffer: [UInt8]) -> Event {
-    do throws(RequestFault) {
+    do throws(RequestParseError) {
       switch part {
       case .head:
         guard let found = try head.read(buffer.span.extracting(position..<buffer.count)) else { return .needsMore }

@@ -3,9 +3,9 @@ import Synchronization
 /// How many connections are open: in all, of each class of callers, and from each address.
 final class ConnectionCount: Sendable {
   private struct Contents {
-    var capacity: DividedCapacity
+    var capacity: PartitionedCapacity
     var perAddress: [[UInt8]: Int] = [:]
-    var rates: AddressRates?
+    var rates: AddressRateTable?
   }
 
   private let contents: Mutex<Contents>
@@ -18,22 +18,22 @@ final class ConnectionCount: Sendable {
     perAddress = limits.connectionsPerAddress
     contents = Mutex(
       Contents(
-        capacity: DividedCapacity(total: limits.connections, percent: limits.reservedPercent),
-        rates: limits.connectionRate.map { AddressRates($0, at: .now()) }))
+        capacity: PartitionedCapacity(total: limits.connections, percent: limits.reservedPercent),
+        rates: limits.connectionRate.map { AddressRateTable($0, at: .now()) }))
   }
 
   var open: Int { contents.withLock { $0.capacity.total } }
 
   /// What it looks like now, for each class.
-  var capacity: DividedCapacity { contents.withLock { $0.capacity } }
+  var capacity: PartitionedCapacity { contents.withLock { $0.capacity } }
 
   /// Counts one more connection, or throws which limit forbids it; a `ConnectionSlot` gives it back.
   ///
   /// An address that its own limits refuse takes nothing of its class. Apple and the operator's own back ends may come
   /// from one address each, so those limits are for everybody else.
-  fileprivate func take(_ peer: PeerAddress) throws(HTTPRefusal) -> CallerClass {
+  fileprivate func take(_ peer: PeerAddress) throws(HTTPRejection) -> CallerClass {
     let caller = classify(peer)
-    let refusal: HTTPRefusal? = contents.withLock { contents in
+    let refusal: HTTPRejection? = contents.withLock { contents in
       if caller == .anonymous {
         if let perAddress, contents.perAddress[peer.site, default: 0] >= perAddress { return .tooManyFromAddress }
         if contents.rates?.take(peer, at: .now()) == false { return .tooFastFromAddress }
@@ -77,7 +77,7 @@ struct ConnectionSlot: ~Copyable, Sendable {
   private let peer: PeerAddress
 
   /// Takes a slot, or throws which limit forbids it.
-  init(_ peer: PeerAddress, of count: ConnectionCount) throws(HTTPRefusal) {
+  init(_ peer: PeerAddress, of count: ConnectionCount) throws(HTTPRejection) {
     origin = try count.take(peer)
     caller = origin
     self.count = count

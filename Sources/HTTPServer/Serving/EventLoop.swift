@@ -3,10 +3,10 @@ import Synchronization
 
 /// One thread that serves its connections.
 ///
-/// This is the side of it that other threads see: they leave word, and the loop's own thread (`LoopRun`) acts on it.
+/// This is the side of it that other threads see: they leave word, and the loop's own thread (`EventLoopThread`) acts on it.
 /// Nobody else touches its connections.
 final class EventLoop: Sendable {
-  enum Word {
+  enum Command {
     /// Serve this connection from now on.
     case adopt(AcceptedConnection)
     /// The answer that this connection waits for is there.
@@ -18,22 +18,22 @@ final class EventLoop: Sendable {
   }
 
   private let core: ServerCore
-  private let wakeUp = WakeUp()
-  private let ended = WakeUp()
-  private let mailbox = Mutex<[Word]>([])
+  private let wakeUp = EventFD()
+  private let ended = EventFD()
+  private let mailbox = Mutex<[Command]>([])
   private let unfinished = Atomic(0)
 
   /// Starts the thread; it runs until told to stop.
   init(core: ServerCore, tls: TLSContext?) {
     self.core = core
     DedicatedThread.start { [self] in
-      let count = LoopRun(core: core, loop: self, tls: tls).run()
+      let count = EventLoopThread(core: core, loop: self, tls: tls).run()
       unfinished.store(count, ordering: .releasing)
       ended.signal()
     }
   }
 
-  func tell(_ word: Word) {
+  func tell(_ word: Command) {
     let isFirst = mailbox.withLock { words in
       words.append(word)
       return words.count == 1
@@ -53,7 +53,7 @@ final class EventLoop: Sendable {
   var wakeUpDescriptor: Int32 { wakeUp.descriptor }
 
   /// Takes what other threads have left, oldest first.
-  func words() -> [Word] {
+  func words() -> [Command] {
     wakeUp.hear()
     return mailbox.withLock { words in
       defer { words = [] }

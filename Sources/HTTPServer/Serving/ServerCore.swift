@@ -5,8 +5,8 @@ final class ServerCore: Sendable {
   let handler: any HTTPHandler
   let limits: HTTPServerLimits
   let connections: ConnectionCount
-  let tally = Tally()
-  let turns = LongestTurn()
+  let tally = AtomicCounters()
+  let turns = EventLoopStallTracker()
   let bodies: BodyBudget
   private let draining = Atomic(false)
   private let closing = Atomic(false)
@@ -32,7 +32,7 @@ final class ServerCore: Sendable {
   func startClosing() { closing.store(true, ordering: .sequentiallyConsistent) }
 
   /// What a capacity looks like now.
-  func capacity(_ capacity: HTTPCapacity) -> DividedCapacity {
+  func capacity(_ capacity: HTTPCapacity) -> PartitionedCapacity {
     switch capacity {
     case .connections: connections.capacity
     case .bodies: bodies.capacity
@@ -41,12 +41,12 @@ final class ServerCore: Sendable {
 
   func report(_ event: HTTPServerEvent) { onEvent(event) }
 
-  func refused(_ reason: HTTPRefusal, _ peer: PeerAddress, detail: String = "") {
+  func refused(_ reason: HTTPRejection, _ peer: PeerAddress, detail: String = "") {
     tally.refused(reason)
     onEvent(.refused(reason, peer: peer, detail: detail))
   }
 
-  func refused(_ fault: RequestFault, _ peer: PeerAddress) {
+  func refused(_ fault: RequestParseError, _ peer: PeerAddress) {
     tally.refused(fault.refusal)
     tally.refused(fault)
     onEvent(.refused(fault.refusal, peer: peer, detail: fault.rawValue))

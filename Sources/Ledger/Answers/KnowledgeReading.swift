@@ -2,9 +2,9 @@ package import Database
 package import Purchases
 import Time
 
-extension Ledger {
+extension LedgerStore {
   /// The most rows of one kind that an answer is composed from; no customer is known to have more.
-  package static let mostKnowledge = IDMatch.mostRows
+  package static let mostKnowledge = IDResolution.mostRows
 
   /// What is known of the account to whom these originalTransactionIds belong, read over one connection.
   ///
@@ -15,9 +15,9 @@ extension Ledger {
   package static func knowledge(
     of ids: [String], app: App, environment: Environment, atMost most: Int = mostKnowledge,
     countsClaims: Bool = false, in session: borrowing Session
-  ) throws(DatabaseError) -> CustomerKnowledge {
-    let scope = Scope(app: app.id, environment: environment)
-    var knowledge = CustomerKnowledge(scope: scope, asked: ids)
+  ) throws(DatabaseError) -> CustomerStatements {
+    let scope = AppScope(app: app.id, environment: environment)
+    var knowledge = CustomerStatements(scope: scope, asked: ids)
     guard !ids.isEmpty else { return knowledge }
     for ids in ids.parts() { try readAccount(of: ids, atMost: most, into: &knowledge, in: session) }
     if knowledge.histories.isEmpty, ids.allSatisfy({ knowledge.unknown[$0]?.isOfID == true }),
@@ -33,7 +33,7 @@ extension Ledger {
       knowledge.forgottenSince = isProven ? last : nil
     }
     knowledge.keepAccount()
-    guard knowledge.originalTransactionIDs.count <= most else { throw RowBound.tooLarge(most) }
+    guard knowledge.originalTransactionIDs.count <= most else { throw ReadLimit.tooLarge(most) }
     let names = [app.id: app.bundleID]
     for ids in knowledge.originalTransactionIDs.parts() {
       let purchases = Table.purchases.each(ids, in: scope)
@@ -42,7 +42,7 @@ extension Ledger {
         // Each source may tell of all that is signed, so of a customer of so many there are some times as many.
         let limit = Source.allCases.count * most
         let all = try session.query("SELECT 1 FROM \(purchases) LIMIT \(limit + 1)")
-        guard all.count <= limit else { throw RowBound.tooLarge(most) }
+        guard all.count <= limit else { throw ReadLimit.tooLarge(most) }
       }
       let heard: SQL = "WHERE source IN (\(Source.signedV2.rawValue), \(Source.verifyReceiptAnswer.rawValue))"
       // Without an order the server ends with the limit, and copies nothing to sort it.
@@ -56,7 +56,7 @@ extension Ledger {
         order: "NULL", in: session
       ).sorted { $0.key.originalTransactionID < $1.key.originalTransactionID }
       guard knowledge.purchases.count <= most, knowledge.answered.count <= most, knowledge.renewals.count <= most
-      else { throw RowBound.tooLarge(most) }
+      else { throw ReadLimit.tooLarge(most) }
       if !knowledge.hasOpenLookUp {
         let open = Table.claimedChanges.each(ids, in: scope)
         knowledge.hasOpenLookUp = try !session.query("SELECT 1 FROM \(open) LIMIT 1").isEmpty
@@ -82,7 +82,7 @@ extension Ledger {
     if let limit {
       let rows = try session.query(
         "SELECT environment, source FROM \(purchases) LIMIT \(limit + 1)")
-      guard rows.count <= limit else { throw RowBound.tooLarge(limit) }
+      guard rows.count <= limit else { throw ReadLimit.tooLarge(limit) }
       for row in rows where try row.int("source") == Source.signedV2.rawValue {
         found.insert(try Environment(code: row.int("environment")))
       }
@@ -98,12 +98,12 @@ extension Ledger {
 
   /// Whether Apple is still to be asked again about one of the ids.
   private static func isAskedAgain(
-    _ ids: [String], _ scope: Scope, in session: borrowing Session
+    _ ids: [String], _ scope: AppScope, in session: borrowing Session
   ) throws(DatabaseError) -> Bool {
     try !session.query(
       """
-      SELECT 1 FROM \(WorkTable.listed(ids, in: scope))
-      WHERE state = \(WorkTable.State.waiting.rawValue) AND is_again = 1 LIMIT 1
+      SELECT 1 FROM \(HistoryJobTable.listed(ids, in: scope))
+      WHERE state = \(HistoryJobTable.State.waiting.rawValue) AND is_again = 1 LIMIT 1
       """
     ).isEmpty
   }
@@ -114,7 +114,7 @@ extension Ledger {
 
   /// Which ids are of the account, when Apple was asked about each, and what is still to be asked.
   private static func readAccount(
-    of ids: [String], atMost most: Int, into knowledge: inout CustomerKnowledge, in session: borrowing Session
+    of ids: [String], atMost most: Int, into knowledge: inout CustomerStatements, in session: borrowing Session
   ) throws(DatabaseError) {
     // Each id may come as one of a history, of a customer and of a look-up.
     let (limit, scope) = (3 * most + 1, knowledge.scope)
@@ -132,12 +132,12 @@ extension Ledger {
       LEFT JOIN histories h FORCE INDEX (PRIMARY) ON h.app = \(app) AND h.environment = \(environment)
         AND h.original_transaction_id = SUBSTRING(m.node, 2)
       WHERE m.node LIKE 'o%'
-      UNION ALL SELECT \(Part.work.rawValue), subject, IF(state <> \(WorkTable.State.waiting.rawValue), settled_at, NULL),
-        IF(state <> \(WorkTable.State.waiting.rawValue), COALESCE(reason, ''), NULL)
-      FROM \(WorkTable.listed(ids, in: scope))
-      WHERE state = \(WorkTable.State.unknown.rawValue)
-        OR (state = \(WorkTable.State.waiting.rawValue) AND is_again = 1)
-        OR (state = \(WorkTable.State.failed.rawValue) AND reason LIKE '%4040001%')
+      UNION ALL SELECT \(Part.work.rawValue), subject, IF(state <> \(HistoryJobTable.State.waiting.rawValue), settled_at, NULL),
+        IF(state <> \(HistoryJobTable.State.waiting.rawValue), COALESCE(reason, ''), NULL)
+      FROM \(HistoryJobTable.listed(ids, in: scope))
+      WHERE state = \(HistoryJobTable.State.unknown.rawValue)
+        OR (state = \(HistoryJobTable.State.waiting.rawValue) AND is_again = 1)
+        OR (state = \(HistoryJobTable.State.failed.rawValue) AND reason LIKE '%4040001%')
       LIMIT \(limit)
       """
     ) { row throws(DatabaseError) in
@@ -157,12 +157,12 @@ extension Ledger {
       case nil: break
       }
     }
-    guard count < limit else { throw RowBound.tooLarge(most) }
+    guard count < limit else { throw ReadLimit.tooLarge(most) }
   }
 
   /// Leaves of the answers those that were fetched from Apple here: a back end can hand in any.
   private static func keepFetched(
-    _ knowledge: inout CustomerKnowledge, in session: borrowing Session
+    _ knowledge: inout CustomerStatements, in session: borrowing Session
   ) throws(DatabaseError) {
     guard !knowledge.answered.isEmpty else { return }
     var fetched: Set<[UInt8]> = []
@@ -180,7 +180,7 @@ extension Ledger {
   ///
   /// - Parameter limit: events, claimed ones too, beyond which it is `tooLarge`; nil: none.
   private static func readConsent(
-    _ knowledge: inout CustomerKnowledge, atMost limit: Int?, in session: borrowing Session
+    _ knowledge: inout CustomerStatements, atMost limit: Int?, in session: borrowing Session
   ) throws(DatabaseError) {
     let priced = knowledge.renewals.filter { $0.facts[.priceIncreaseStatus] != nil }
       .map(\.key.originalTransactionID)
@@ -188,7 +188,7 @@ extension Ledger {
       let below = Table.events.each(ids, in: knowledge.scope)
       if let limit {
         let events = try session.query("SELECT 1 FROM \(below) LIMIT \(limit + 1)")
-        guard events.count <= limit else { throw RowBound.tooLarge(limit) }
+        guard events.count <= limit else { throw ReadLimit.tooLarge(limit) }
       }
       var accepted: [String: Bool] = [:]
       for row in try session.query(
@@ -208,7 +208,7 @@ extension Ledger {
   }
 }
 
-extension CustomerKnowledge {
+extension CustomerStatements {
   /// Restricts the ids to the account: those of one history.
   fileprivate mutating func keepAccount() {
     let others = Set(histories.keys).subtracting(asked)

@@ -2,12 +2,12 @@ package import Database
 import Purchases
 package import Time
 
-extension Ledger {
+extension LedgerStore {
   /// Whether anything of what is known of a customer came in since `instant`.
   ///
   /// Asked after the knowledge was read: a statement and its message are committed together.
   package static func learned(
-    _ knowledge: CustomerKnowledge, since instant: Milliseconds, in session: borrowing Session
+    _ knowledge: CustomerStatements, since instant: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) -> Bool {
     if knowledge.histories.values.contains(where: { $0 >= instant }) { return true }
     if knowledge.unknown.values.contains(where: { $0.settledAt >= instant }) { return true }

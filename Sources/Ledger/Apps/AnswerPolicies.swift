@@ -31,9 +31,9 @@ extension PolicyTable {
 
   /// Replaces what was chosen; none means that every default holds.
   ///
-  /// - Parameter readings: rows that `ComposingRules` accepts together; nothing here checks them.
+  /// - Parameter readings: rows that `ComposerRules` accepts together; nothing here checks them.
   package static func set(
-    answerReadings readings: [String], of app: App, at now: Milliseconds, in session: borrowing Session
+    answerReadings readings: [String], of app: App, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) {
     _ = try session.execute("DELETE FROM answer_readings WHERE app = \(app.id.number)")
     for reading in Set(readings).sorted() {
@@ -61,7 +61,7 @@ extension PolicyTable {
   }
 
   package static func set(
-    answerClients policy: AnswerClients, of app: App, at now: Milliseconds, in session: borrowing Session
+    answerClients policy: AnswerClients, of app: App, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) {
     _ = try session.execute(
       """

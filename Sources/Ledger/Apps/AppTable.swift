@@ -24,7 +24,7 @@ package enum AppTable {
   /// The apps, the digests of their valid tokens, their stages and, with the master keys, their valid shared secrets.
   package static func directory(
     with keys: Keyring? = nil, in session: borrowing Session
-  ) throws(DatabaseError) -> AppDirectory {
+  ) throws(DatabaseError) -> AppRegistrySnapshot {
     var tokens: [Digest: App.ID] = [:]
     for row in try session.query("SELECT digest, app FROM app_tokens WHERE revoked_at IS NULL") {
       if let digest = Digest(bytes: try row.bytes("digest")) { tokens[digest] = App.ID(try row.int("app")) }
@@ -41,11 +41,11 @@ package enum AppTable {
       }
     }
     let (apps, destinations) = (try all(in: session), try DestinationTable.all(in: session))
-    return AppDirectory(
-      apps: apps, tokens: tokens, flags: try FlagTable.all(in: session), destinations: destinations,
+    return AppRegistrySnapshot(
+      apps: apps, tokens: tokens, flags: try StageTable.all(in: session), destinations: destinations,
       secrets: SharedSecrets(secrets), secretFilter: SecretFilter(searched, sparing: apps.map(\.bundleID)),
       unopened: unopened,
-      gaps: SetupGap.all(
+      gaps: MissingSetup.all(
         of: apps, forwarding: destinations,
         withSecret: try CredentialTable.apps(with: .sharedSecret, in: session),
         withKey: try CredentialTable.apps(with: .apiKey, in: session)),
@@ -60,7 +60,7 @@ package enum AppTable {
 
   /// Registers an app, or brings a removed one back with all that is known of it; it begins in `record`.
   package static func add(
-    bundleID: String, appAppleID: Int64?, at now: Milliseconds, in session: borrowing Session
+    bundleID: String, appAppleID: Int64?, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) -> App {
     _ = try session.execute(
       """
@@ -87,14 +87,14 @@ package enum AppTable {
   }
 
   /// Takes an app out of service; what is known of its purchases stays.
-  package static func remove(_ app: App, at now: Milliseconds, in session: borrowing Session) throws(DatabaseError) {
+  package static func remove(_ app: App, at now: Timestamp, in session: borrowing Session) throws(DatabaseError) {
     _ = try session.execute("UPDATE apps SET removed_at = \(now) WHERE id = \(app.id.number)")
     _ = try session.execute(
       "UPDATE app_tokens SET revoked_at = \(now) WHERE app = \(app.id.number) AND revoked_at IS NULL")
   }
 
   /// The app's stages, Production first.
-  package static func flags(of app: App, in session: borrowing Session) throws(DatabaseError) -> [Flag] {
-    try FlagTable.all(in: session).filter { $0.key.app == app.id }.sorted { $0.key < $1.key }.map(\.value)
+  package static func flags(of app: App, in session: borrowing Session) throws(DatabaseError) -> [StageRecord] {
+    try StageTable.all(in: session).filter { $0.key.app == app.id }.sorted { $0.key < $1.key }.map(\.value)
   }
 }

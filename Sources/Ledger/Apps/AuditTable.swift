@@ -7,7 +7,7 @@ package enum AuditTable {
   package struct Record: Sendable {
     /// In the order of the entries.
     package let id: Int64
-    package let at: Milliseconds
+    package let at: Timestamp
     package let actor: String
     package let action: String
     package let subject: String
@@ -20,7 +20,7 @@ package enum AuditTable {
   ///   - process: the service that announces the entry, by 16 random bytes.
   ///   - facts: what it announces.
   package static func note(
-    _ action: StaticString, of subject: String, by actor: String, because reason: String, at now: Milliseconds,
+    _ action: StaticString, of subject: String, by actor: String, because reason: String, at now: Timestamp,
     from process: [UInt8]? = nil, announcing facts: JSONObject? = nil, in session: borrowing Session
   ) throws(DatabaseError) {
     _ = try session.execute(

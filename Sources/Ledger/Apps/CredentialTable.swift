@@ -18,12 +18,12 @@ package enum CredentialTable {
     /// The key id; for a shared secret a name that says nothing about it.
     package let name: String
     package let issuer: String
-    package let createdAt: Milliseconds
+    package let createdAt: Timestamp
   }
 
   package static func put(
     _ secret: [UInt8], kind: Kind, name: String, issuer: String, of app: App, sealedWith keys: Keyring,
-    at now: Milliseconds, in session: borrowing Session
+    at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) {
     let sealed = keys.seal(secret, context: context(app.bundleID, kind, name)).bytes
     _ = try session.execute(
@@ -115,7 +115,7 @@ package enum CredentialTable {
     package let issuer: String
     package let secret: [UInt8]
     /// Nil: still valid.
-    package let retiredAt: Milliseconds?
+    package let retiredAt: Timestamp?
   }
 
   /// A credential whose secret cannot be read here.
@@ -177,7 +177,7 @@ package enum CredentialTable {
   ///
   /// The sealed secret stays: it is kept out of what is written in clear.
   package static func retire(
-    _ name: String, kind: Kind, of app: App, at now: Milliseconds, in session: borrowing Session
+    _ name: String, kind: Kind, of app: App, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) -> Bool {
     try session.execute(
       """

@@ -23,7 +23,7 @@ package struct Destination: Hashable, Sendable {
   package static let legacy = "legacy"
 
   package let id: ID
-  package let scope: Scope
+  package let scope: AppScope
   package let name: String
   package let url: String
   package let form: Form
@@ -68,18 +68,18 @@ package enum DestinationTable {
     }
     return Destination(
       id: Destination.ID(try row.int("id")),
-      scope: Scope(app: App.ID(try row.int("app")), environment: try Environment(code: row.int("environment"))),
+      scope: AppScope(app: App.ID(try row.int("app")), environment: try Environment(code: row.int("environment"))),
       name: try row.text("name"), url: try row.text("url"), form: form, isEnabled: try row.bool("enabled"))
   }
 
   /// The old back end of an app in one environment; nil when none was ever named.
-  package static func legacy(of scope: Scope, in session: borrowing Session) throws(DatabaseError) -> Destination? {
+  package static func legacy(of scope: AppScope, in session: borrowing Session) throws(DatabaseError) -> Destination? {
     try all(in: session).first { $0.scope == scope && $0.name == Destination.legacy }
   }
 
   /// Names the old back end, or another URL of it; what waits for it goes there.
   package static func setLegacy(
-    _ url: String, of scope: Scope, at now: Milliseconds, in session: borrowing Session
+    _ url: String, of scope: AppScope, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) {
     _ = try session.execute(
       """
@@ -92,7 +92,7 @@ package enum DestinationTable {
 
   /// Ends the forwarding; what waits stays, and goes on when the destination is enabled again.
   package static func disable(
-    _ destination: Destination, at now: Milliseconds, in session: borrowing Session
+    _ destination: Destination, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) {
     _ = try session.execute(
       "UPDATE destinations SET enabled = 0, changed_at = \(now) WHERE id = \(destination.id.number)")

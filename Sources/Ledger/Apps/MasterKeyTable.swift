@@ -12,13 +12,13 @@ package enum MasterKeyTable {
   }
 
   /// When the key became the database's.
-  package static func since(in session: borrowing Session) throws(DatabaseError) -> Milliseconds? {
+  package static func since(in session: borrowing Session) throws(DatabaseError) -> Timestamp? {
     try session.query("SELECT since FROM master_keys").first?.optionalMilliseconds("since")
   }
 
   /// Makes this the database's key if it has no key, and returns the id of the database's key.
   package static func claim(
-    _ key: MasterKey, at now: Milliseconds, in session: borrowing Session
+    _ key: MasterKey, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) -> String? {
     _ = try session.execute(
       "INSERT IGNORE INTO master_keys (slot, key_id, since) VALUES (1, \(key.id.description), \(now))")
@@ -27,7 +27,7 @@ package enum MasterKeyTable {
 
   /// Replaces a lost key.
   package static func replace(
-    with key: MasterKey, at now: Milliseconds, in session: borrowing Session
+    with key: MasterKey, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) {
     _ = try session.execute("REPLACE INTO master_keys (slot, key_id, since) VALUES (1, \(key.id.description), \(now))")
   }

@@ -13,7 +13,7 @@ package enum PolicyTable {
   }
 
   package static func set(
-    accessHold hold: AccessHold, of app: App, at now: Milliseconds, in session: borrowing Session
+    accessHold hold: AccessHold, of app: App, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) {
     _ = try session.execute(
       """

@@ -5,8 +5,8 @@ package import Time
 /// `revoked_certificates`: the revocations that responders reported, for every process and after a restart.
 package enum RevokedCertificateTable {
   /// Since when each certificate is revoked, by its fingerprint.
-  package static func all(in session: borrowing Session) throws(DatabaseError) -> [Digest: Milliseconds] {
-    var all: [Digest: Milliseconds] = [:]
+  package static func all(in session: borrowing Session) throws(DatabaseError) -> [Digest: Timestamp] {
+    var all: [Digest: Timestamp] = [:]
     for row in try session.query("SELECT fingerprint, revoked_at FROM revoked_certificates") {
       guard let fingerprint = Digest(bytes: try row.bytes("fingerprint")) else { continue }
       all[fingerprint] = try row.milliseconds("revoked_at")
@@ -16,7 +16,7 @@ package enum RevokedCertificateTable {
 
   /// Notes a revocation; its date can only become earlier.
   package static func note(
-    _ fingerprint: Digest, since date: Milliseconds, at now: Milliseconds, in session: borrowing Session
+    _ fingerprint: Digest, since date: Timestamp, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) {
     _ = try session.execute(
       """

@@ -8,13 +8,13 @@ package enum TokenTable {
     /// The first digits of the digest: enough to name a token, useless to a thief.
     package let name: String
     package let label: String
-    package let createdAt: Milliseconds
-    package let revokedAt: Milliseconds?
+    package let createdAt: Timestamp
+    package let revokedAt: Timestamp?
   }
 
   /// Makes a token and returns it: the only time it can be seen.
   package static func issue(
-    for app: App, label: String, at now: Milliseconds, in session: borrowing Session
+    for app: App, label: String, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) -> String {
     let token = "sy_" + String(decoding: Base64.url.encode(.random(count: 32)), as: UTF8.self)
     try accept(token, for: app, label: label, at: now, in: session)
@@ -23,7 +23,7 @@ package enum TokenTable {
 
   /// Lets a client's certificate stand for a token, where a proxy says whose it is; doing it twice changes nothing.
   package static func accept(
-    _ certificate: CertificateFingerprint, for app: App, label: String, at now: Milliseconds,
+    _ certificate: CertificateFingerprint, for app: App, label: String, at now: Timestamp,
     in session: borrowing Session
   ) throws(DatabaseError) {
     try accept(text(of: certificate), for: app, label: label, at: now, in: session)
@@ -34,7 +34,7 @@ package enum TokenTable {
 
   /// Makes a token that was chosen elsewhere valid; issuing it twice changes nothing.
   package static func accept(
-    _ token: String, for app: App, label: String, at now: Milliseconds, in session: borrowing Session
+    _ token: String, for app: App, label: String, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) {
     _ = try session.execute(
       """
@@ -61,7 +61,7 @@ package enum TokenTable {
 
   /// Ends the tokens whose name begins so; how many there were.
   package static func revoke(
-    _ name: [UInt8], of app: App, at now: Milliseconds, in session: borrowing Session
+    _ name: [UInt8], of app: App, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) -> UInt64 {
     let end = name + [UInt8](repeating: 0xFF, count: max(0, Digest.count - name.count))
     return try session.execute(

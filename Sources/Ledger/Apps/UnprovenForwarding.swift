@@ -28,7 +28,7 @@ package enum UnprovenForwardingTable {
   }
 
   package static func set(
-    _ policy: UnprovenForwarding, of app: App, at now: Milliseconds, in session: borrowing Session
+    _ policy: UnprovenForwarding, of app: App, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) {
     _ = try session.execute(
       """

@@ -13,7 +13,7 @@ enum MigrationIDTable {
     case failed = 4
 
     /// The state of an id after its look-up; nil while the look-up is open.
-    init?(after lookUp: WorkTable.State) {
+    init?(after lookUp: HistoryJobTable.State) {
       switch lookUp {
       case .waiting: return nil
       case .done: self = .settled
@@ -38,7 +38,7 @@ enum MigrationIDTable {
     let isActive: Bool
   }
 
-  private static let insert = RowsInsert(
+  private static let insert = BulkInsert(
     into: "INSERT IGNORE INTO migration_ids (job, app, environment, id, priority) VALUES")
 
   /// Adds the ids that the job does not have yet; how many are new where.
@@ -46,14 +46,14 @@ enum MigrationIDTable {
   /// An id that somebody active has is one of an active customer, whoever brought it before.
   static func add(
     _ ids: [New], job: Int, in session: borrowing Session
-  ) throws(DatabaseError) -> [MigrationAccountTable.Place: Int] {
-    var priorities: [MigrationAccountTable.Place: [String: Int64]] = [:]
+  ) throws(DatabaseError) -> [MigrationAccountTable.CountScope: Int] {
+    var priorities: [MigrationAccountTable.CountScope: [String: Int64]] = [:]
     for new in ids {
-      let place = MigrationAccountTable.Place(app: new.app, environment: new.id.environment)
+      let place = MigrationAccountTable.CountScope(app: new.app, environment: new.id.environment)
       let priority: Int64 = new.isActive ? 0 : 1
       priorities[place, default: [:]][new.id.id] = min(priorities[place]?[new.id.id] ?? priority, priority)
     }
-    var counts: [MigrationAccountTable.Place: Int] = [:]
+    var counts: [MigrationAccountTable.CountScope: Int] = [:]
     for (place, ids) in priorities.sorted(by: { $0.key.isBefore($1.key) }) {
       let rows: [[SQLValue]] = ids.map { id, priority in
         [.integer(Int64(job))] + place.columns + [.text(id), .integer(priority)]
@@ -74,7 +74,7 @@ enum MigrationIDTable {
   }
 }
 
-extension MigrationAccountTable.Place {
+extension MigrationAccountTable.CountScope {
   /// 0 where nobody knows it.
   var numbers: (app: Int, environment: Int) { (app?.number ?? 0, environment?.code ?? 0) }
   var columns: [SQLValue] { [.integer(Int64(numbers.app)), .integer(Int64(numbers.environment))] }

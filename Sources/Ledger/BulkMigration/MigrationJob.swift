@@ -21,9 +21,9 @@ package struct MigrationJob: Hashable, Sendable {
 
   package let id: Int
   package let state: State
-  package let createdAt: Milliseconds
+  package let createdAt: Timestamp
   package let createdBy: String
-  package let finishedAt: Milliseconds?
+  package let finishedAt: Timestamp?
   /// Whose the rows are; nil: each says it itself.
   package let app: App.ID?
   /// Of what does not say its environment.
@@ -86,7 +86,7 @@ package struct MigrationHours: Hashable, Sendable {
   /// `from 22 to 6`.
   package var words: String { "from \(from) to \(to)" }
 
-  package func contain(_ instant: Milliseconds) -> Bool {
+  package func contain(_ instant: Timestamp) -> Bool {
     let hour = Int((instant.sinceEpoch / 3_600_000) % 24)
     return from < to ? (from..<to).contains(hour) : hour >= from || hour < to
   }

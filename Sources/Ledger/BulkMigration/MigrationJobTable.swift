@@ -19,7 +19,7 @@ package enum MigrationJobTable {
   /// Adds a running job with its parts; its number.
   package static func add(
     _ parts: [NewPart], app: App?, environment: Environment?, settings: MigrationSettings, by author: String,
-    at now: Milliseconds, in session: borrowing Session
+    at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) -> Int {
     let added = try session.execute(
       """
@@ -53,7 +53,7 @@ package enum MigrationJobTable {
   /// Moves a job on, if it is in one of the states before; whether it was.
   package static func move(
     _ id: Int, from before: [MigrationJob.State], to state: MigrationJob.State, because trouble: String? = nil,
-    at now: Milliseconds, in session: borrowing Session
+    at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) -> Bool {
     let finished = state.isFinal ? now : nil
     let moved = try session.execute(

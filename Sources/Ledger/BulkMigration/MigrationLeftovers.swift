@@ -2,7 +2,7 @@ package import Database
 package import Purchases
 
 /// An id of a job that has no history, and why.
-package struct MigrationLeftover: Hashable, Sendable {
+package struct UnresolvedID: Hashable, Sendable {
   package enum State: String, Hashable, Sendable { case open, unknown, failed }
 
   package let app: App.ID
@@ -18,8 +18,8 @@ package enum MigrationLeftovers {
   /// How many ids of a job stand so for which reason, by app; the commonest first.
   package static func counts(
     of job: Int, in session: borrowing Session
-  ) throws(DatabaseError) -> [(app: App.ID, state: MigrationLeftover.State, reason: String, count: Int)] {
-    var counts: [(app: App.ID, state: MigrationLeftover.State, reason: String, count: Int)] = []
+  ) throws(DatabaseError) -> [(app: App.ID, state: UnresolvedID.State, reason: String, count: Int)] {
+    var counts: [(app: App.ID, state: UnresolvedID.State, reason: String, count: Int)] = []
     for row in try session.query(
       """
       SELECT m.app, m.state, \(reason) AS why, COUNT(*) AS count FROM \(rows(of: job))
@@ -38,8 +38,8 @@ package enum MigrationLeftovers {
   /// The ids themselves, those with a final answer first.
   package static func list(
     of job: Int, limit: Int, in session: borrowing Session
-  ) throws(DatabaseError) -> [MigrationLeftover] {
-    var leftovers: [MigrationLeftover] = []
+  ) throws(DatabaseError) -> [UnresolvedID] {
+    var leftovers: [UnresolvedID] = []
     for row in try session.query(
       """
       SELECT m.app, m.environment, m.id, m.state, \(reason) AS why FROM \(rows(of: job))
@@ -48,7 +48,7 @@ package enum MigrationLeftovers {
     {
       let environment = try row.int("environment")
       leftovers.append(
-        MigrationLeftover(
+        UnresolvedID(
           app: App.ID(try row.int("app")), environment: environment == 0 ? nil : try Environment(code: environment),
           id: try row.text("id"), state: try state(row), reason: try row.text("why")))
     }
@@ -64,7 +64,7 @@ package enum MigrationLeftovers {
     func work(_ name: SQL, _ environment: Environment) -> SQL {
       """
       LEFT JOIN work \(name) FORCE INDEX (app) ON \(name).app = m.app AND \(name).environment = \(environment.code)
-        AND \(name).kind = \(WorkTable.Kind.history.rawValue) AND \(name).subject = m.id
+        AND \(name).kind = \(HistoryJobTable.Kind.history.rawValue) AND \(name).subject = m.id
         AND m.environment IN (0, \(environment.code))
       """
     }
@@ -74,7 +74,7 @@ package enum MigrationLeftovers {
       """
   }
 
-  private static func state(_ row: Row) throws(DatabaseError) -> MigrationLeftover.State {
+  private static func state(_ row: Row) throws(DatabaseError) -> UnresolvedID.State {
     switch MigrationIDTable.State(rawValue: try row.int("state")) {
     case .unknown: .unknown
     case .failed: .failed

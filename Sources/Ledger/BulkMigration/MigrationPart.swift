@@ -1,5 +1,5 @@
 /// Up to where the rows of a part are in the ledger.
-package struct MigrationPlace: Hashable, Sendable {
+package struct SourcePosition: Hashable, Sendable {
   /// The file of a folder; nil before the first, and where there is only one.
   package var file: String?
   /// Rows that begin before it, in the decompressed input, are done.
@@ -23,11 +23,11 @@ package struct MigrationPart: Hashable, Sendable {
   /// What opens it, sealed.
   package let sealed: [UInt8]?
   package let size: Int64?
-  package var place: MigrationPlace
+  package var place: SourcePosition
   package let owner: [UInt8]
 
   package init(
-    job: Int, number: Int, source: String, sealed: [UInt8]?, size: Int64?, place: MigrationPlace, owner: [UInt8]
+    job: Int, number: Int, source: String, sealed: [UInt8]?, size: Int64?, place: SourcePosition, owner: [UInt8]
   ) {
     self.job = job
     self.number = number
@@ -47,7 +47,7 @@ package struct MigrationPartReport: Hashable, Sendable {
   package let size: Int64?
   package let isDone: Bool
   package let isLeased: Bool
-  package let place: MigrationPlace
+  package let place: SourcePosition
   package let rows: Int
   package let bytesRead: Int64
   package let trouble: String?

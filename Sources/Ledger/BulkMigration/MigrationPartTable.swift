@@ -9,7 +9,7 @@ package enum MigrationPartTable {
   ///
   /// - Parameter unseen: parts whose files this process does not see.
   package static func lease(
-    job: Int, but unseen: [Int] = [], until end: Milliseconds, owner: [UInt8], at now: Milliseconds,
+    job: Int, but unseen: [Int] = [], until end: Timestamp, owner: [UInt8], at now: Timestamp,
     in session: borrowing Session
   ) throws(DatabaseError) -> MigrationPart? {
     let row = try session.query(
@@ -33,7 +33,7 @@ package enum MigrationPartTable {
 
   /// Makes a lease longer; false when it is another process's by now.
   package static func renew(
-    _ part: MigrationPart, until end: Milliseconds, in session: borrowing Session
+    _ part: MigrationPart, until end: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) -> Bool {
     let renewed = try session.execute(
       """
@@ -49,7 +49,7 @@ package enum MigrationPartTable {
   ///   - trouble: why it cannot be read; nil when nothing is wrong with it.
   ///   - due: when anybody may try again.
   package static func release(
-    _ part: MigrationPart, because trouble: String? = nil, until due: Milliseconds, in session: borrowing Session
+    _ part: MigrationPart, because trouble: String? = nil, until due: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) {
     _ = try session.execute(
       """
@@ -59,7 +59,7 @@ package enum MigrationPartTable {
   }
 
   package static func reports(
-    of job: Int, at now: Milliseconds, in session: borrowing Session
+    of job: Int, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) -> [MigrationPartReport] {
     var reports: [MigrationPartReport] = []
     for row in try session.query(
@@ -83,7 +83,7 @@ package enum MigrationPartTable {
   /// Until when a process works on a job, by the latest lease of a part or of handing out ids; nil when none has one.
   package static func latestLease(
     of job: Int, in session: borrowing Session
-  ) throws(DatabaseError) -> Milliseconds? {
+  ) throws(DatabaseError) -> Timestamp? {
     let rows = try session.query(
       """
       SELECT lease_until FROM migration_parts WHERE job = \(job) AND lease_until > 0
@@ -97,7 +97,7 @@ package enum MigrationPartTable {
   /// Until when a process hands out a job's ids, whether there are any: one that is held up does not make it longer.
   package static func handOutLease(
     of job: Int, in session: borrowing Session
-  ) throws(DatabaseError) -> Milliseconds? {
+  ) throws(DatabaseError) -> Timestamp? {
     let row = try session.query("SELECT lease_until FROM migration_hand_outs WHERE job = \(job)").first
     guard let row else { return nil }
     return try row.milliseconds("lease_until")
@@ -109,7 +109,7 @@ package enum MigrationPartTable {
   }
 
   /// Whether the part is still `part.owner`'s and stands at `part.place`; it stays so until the transaction ends.
-  static func held(_ part: MigrationPart, in session: borrowing Session) throws(DatabaseError) -> MigrationPlace? {
+  static func held(_ part: MigrationPart, in session: borrowing Session) throws(DatabaseError) -> SourcePosition? {
     let row = try session.query(
       """
       SELECT file, position, row_key FROM migration_parts
@@ -121,7 +121,7 @@ package enum MigrationPartTable {
   }
 
   static func advance(
-    _ part: MigrationPart, to place: MigrationPlace, rows: Int, bytesRead: Int64, isEnd: Bool,
+    _ part: MigrationPart, to place: SourcePosition, rows: Int, bytesRead: Int64, isEnd: Bool,
     in session: borrowing Session
   ) throws(DatabaseError) {
     _ = try session.execute(
@@ -133,8 +133,8 @@ package enum MigrationPartTable {
       """)
   }
 
-  private static func place(of row: Row) throws(DatabaseError) -> MigrationPlace {
-    MigrationPlace(
+  private static func place(of row: Row) throws(DatabaseError) -> SourcePosition {
+    SourcePosition(
       file: try row.optionalText("file"), position: try row.int64("position"), key: try row.optionalText("row_key"))
   }
 }

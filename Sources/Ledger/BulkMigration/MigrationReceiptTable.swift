@@ -3,7 +3,7 @@ import Signing
 
 /// `migration_receipts` and `migration_links`: what a job has seen, by content, and which users brought it.
 enum MigrationReceiptTable {
-  enum Standing: Hashable {
+  enum ContentStatus: Hashable {
     case new
     /// Seen before, and now for the first time with a user.
     case firstUser
@@ -12,15 +12,15 @@ enum MigrationReceiptTable {
     case known
   }
 
-  private static let insert = RowsInsert(
+  private static let insert = BulkInsert(
     into: "INSERT INTO migration_receipts (job, digest, mark, first_user, message) VALUES",
     then: "ON DUPLICATE KEY UPDATE digest = VALUES(digest)", repeatsLast: true)
 
-  private static let insertLink = RowsInsert(
+  private static let insertLink = BulkInsert(
     into: "INSERT INTO migration_links (job, digest, user) VALUES",
     then: "ON DUPLICATE KEY UPDATE user = VALUES(user)")
 
-  private static let setFirst = RowsInsert(
+  private static let setFirst = BulkInsert(
     into: "INSERT INTO migration_receipts (job, digest, mark, first_user) VALUES",
     then: "ON DUPLICATE KEY UPDATE first_user = VALUES(first_user)")
 
@@ -29,7 +29,7 @@ enum MigrationReceiptTable {
   /// Whoever brings the same content at the same moment waits here: its row is locked before its users are looked at.
   static func note(
     _ contents: [MigrationStep.Content], job: Int, in session: borrowing Session
-  ) throws(DatabaseError) -> [Standing] {
+  ) throws(DatabaseError) -> [ContentStatus] {
     guard !contents.isEmpty else { return [] }
     let ours = [UInt8].random(count: 8)
     let digests = Set(contents.map(\.digest.bytes))
@@ -64,7 +64,7 @@ enum MigrationReceiptTable {
     var users = try links(of: contents.map(\.digest.bytes).filter { !new.contains($0) }, job: job, in: session)
     for (digest, user) in first { users[digest, default: []].insert(user) }
     let written = new
-    var (standings, firsts, further): ([Standing], [[UInt8]: [UInt8]], [[SQLValue]]) = ([], [:], [])
+    var (standings, firsts, further): ([ContentStatus], [[UInt8]: [UInt8]], [[SQLValue]]) = ([], [:], [])
     for content in contents {
       let digest = content.digest.bytes
       let isNew = new.remove(digest) != nil

@@ -2,7 +2,7 @@ package import Database
 
 /// `migration_rejects`: where the rejected rows of a job are in its sources.
 package enum MigrationRejectTable {
-  private static let insert = RowsInsert(
+  private static let insert = BulkInsert(
     into: "INSERT INTO migration_rejects (job, part, file, position, row_key, line, reason) VALUES")
 
   static func add(
@@ -22,7 +22,7 @@ package enum MigrationRejectTable {
   package struct Record: Sendable {
     package let number: Int64
     package let part: Int
-    package let place: MigrationPlace
+    package let place: SourcePosition
     package let line: Int
     package let reason: String
   }
@@ -41,7 +41,7 @@ package enum MigrationRejectTable {
       records.append(
         Record(
           number: try row.int64("number"), part: try row.int("part"),
-          place: MigrationPlace(
+          place: SourcePosition(
             file: try row.optionalText("file"), position: try row.int64("position"),
             key: try row.optionalText("row_key")), line: try row.int("line"), reason: try row.text("reason")))
     }

@@ -25,7 +25,7 @@ package struct MigrationSample: Sendable {
   ///   - last: where it ends at the latest; nil: with the job.
   ///   - limit: contents of the job that are read.
   package static func page(
-    of job: Int, in scope: Scope, after start: [UInt8], upTo last: [UInt8]? = nil, limit: Int = 1_000,
+    of job: Int, in scope: AppScope, after start: [UInt8], upTo last: [UInt8]? = nil, limit: Int = 1_000,
     in session: borrowing Session
   ) throws(DatabaseError) -> Self {
     let end = last ?? [UInt8](repeating: 0xFF, count: width)
@@ -42,7 +42,7 @@ package struct MigrationSample: Sendable {
     let receipts = listed.filter { listing in
       // A receipt may have come to verifyReceipt before the job read it.
       (listing.kind == .evidence || listing.kind == .verifiedReceipt) && listing.title.hasPrefix("receipt of ")
-        && Scope(app: listing.app, environment: listing.environment) == scope
+        && AppScope(app: listing.app, environment: listing.environment) == scope
     }
     let position = try rows.last?.bytes("digest")
     return Self(

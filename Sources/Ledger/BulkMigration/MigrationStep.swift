@@ -23,18 +23,18 @@ package struct MigrationStep: Sendable {
   package struct Content: Sendable {
     package let digest: Mark
     package let user: Mark?
-    package let place: MigrationAccountTable.Place
+    package let place: MigrationAccountTable.CountScope
     /// Nil where nothing is to be written of it, as of a receipt without purchases.
-    package let entry: Entry?
+    package let entry: LedgerEntry?
     /// What else the row holds, and ids alone with the row's user, where what is unsigned names them: an operator's table says
     /// whose they are.
-    package let users: [Entry]
+    package let users: [LedgerEntry]
     package let ids: [ID]
     /// Whether the customer has something that has not ended, as far as it tells.
     package let isActive: Bool
 
     /// What is written of the row.
-    var entries: [Entry] { entry.map { [$0] + users } ?? [] }
+    var entries: [LedgerEntry] { entry.map { [$0] + users } ?? [] }
 
     /// The same with what the same row holds besides.
     package func joined(with other: Self) -> Self {
@@ -49,7 +49,8 @@ package struct MigrationStep: Sendable {
     package var isUsable: Bool { !ids.isEmpty || entry?.findings?.purchases.isEmpty == false }
 
     package init(
-      digest: Mark, user: Mark?, place: MigrationAccountTable.Place, entry: Entry?, users: [Entry] = [], ids: [ID],
+      digest: Mark, user: Mark?, place: MigrationAccountTable.CountScope, entry: LedgerEntry?,
+      users: [LedgerEntry] = [], ids: [ID],
       isActive: Bool
     ) {
       self.digest = digest
@@ -66,11 +67,11 @@ package struct MigrationStep: Sendable {
     package let reason: String
     package let line: Int
     /// Where the row is.
-    package let place: MigrationPlace
+    package let place: SourcePosition
     /// Of whose app and environment it proves to be, if it does.
-    package let owner: MigrationAccountTable.Place
+    package let owner: MigrationAccountTable.CountScope
 
-    package init(reason: String, line: Int, place: MigrationPlace, owner: MigrationAccountTable.Place) {
+    package init(reason: String, line: Int, place: SourcePosition, owner: MigrationAccountTable.CountScope) {
       self.reason = reason
       self.line = line
       self.place = place
@@ -82,20 +83,20 @@ package struct MigrationStep: Sendable {
     case content(Content)
     case rejected(Reject)
 
-    var entries: [Entry] { if case .content(let content) = self { content.entries } else { [] } }
+    var entries: [LedgerEntry] { if case .content(let content) = self { content.entries } else { [] } }
   }
 
   /// As it is before the step.
   package let part: MigrationPart
   package let rows: [Row]
   /// As it is after the step.
-  package let end: MigrationPlace
+  package let end: SourcePosition
   /// Of the input as it lies there.
   package let bytesRead: Int64
   /// Whether nothing follows.
   package let isLast: Bool
 
-  package init(part: MigrationPart, rows: [Row], end: MigrationPlace, bytesRead: Int64, isLast: Bool) {
+  package init(part: MigrationPart, rows: [Row], end: SourcePosition, bytesRead: Int64, isLast: Bool) {
     self.part = part
     self.rows = rows
     self.end = end

@@ -8,7 +8,7 @@ extension Migration {
   // A row for each subscription or purchase of which an unsigned message reported a change that no signed answer has
   // settled yet; deleted when it is settled. `since` and `latest_at`: when the first and the last report were committed.
   // `changes`: how many there were, so that a look-up knows whether another came while Apple was asked. `because`:
-  // ClaimedChange. `message`: the latest that reported something. `line`: the purchase of which a period or refund was
+  // UnconfirmedChange. `message`: the latest that reported something. `line`: the purchase of which a period or refund was
   // reported last, empty where none was.
   private static let claimedChanges: SQL = """
     CREATE TABLE IF NOT EXISTS claimed_changes (

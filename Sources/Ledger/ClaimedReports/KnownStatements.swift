@@ -8,7 +8,9 @@ struct KnownStatements {
   private(set) var purchases: [PurchaseKey: [PurchaseStatement]] = [:]
   private(set) var renewals: [SubscriptionKey: [RenewalStatement]] = [:]
 
-  init(of purchases: [PurchaseStatement], _ renewals: [RenewalStatement], in scope: Scope, _ session: borrowing Session)
+  init(
+    of purchases: [PurchaseStatement], _ renewals: [RenewalStatement], in scope: AppScope, _ session: borrowing Session
+  )
     throws(DatabaseError)
   {
     guard let bundleID = (purchases.first?.key.app ?? renewals.first?.key.app) else { return }
@@ -43,11 +45,11 @@ struct KnownStatements {
   }
 
   /// What a statement reports beyond all this.
-  func change(reportedBy statement: PurchaseStatement) -> ClaimedChange {
+  func change(reportedBy statement: PurchaseStatement) -> UnconfirmedChange {
     statement.claimedChange(beyond: purchases[statement.key] ?? [])
   }
 
-  func change(reportedBy statement: RenewalStatement) -> ClaimedChange {
+  func change(reportedBy statement: RenewalStatement) -> UnconfirmedChange {
     statement.claimedChange(beyond: renewals[statement.key] ?? [])
   }
 

@@ -8,12 +8,12 @@ extension HistoryTable {
   /// An id that nothing signed names is none of them, however often it is claimed. To be called before the messages are
   /// written.
   static func unaskedOriginals(
-    in messages: [(message: InboxMessage, app: App.ID, findings: Findings)], _ reports: [ClaimedReport],
+    in messages: [(message: InboxMessage, app: App.ID, findings: Findings)], _ reports: [UnconfirmedReport],
     _ session: borrowing Session
-  ) throws(DatabaseError) -> [Scope: Set<String>] {
-    var unasked: [Scope: Set<String>] = [:]
+  ) throws(DatabaseError) -> [AppScope: Set<String>] {
+    var unasked: [AppScope: Set<String>] = [:]
     for (_, app, findings) in messages {
-      unasked[Scope(app: app, environment: findings.environment), default: []].formUnion(findings.claimedOriginals)
+      unasked[AppScope(app: app, environment: findings.environment), default: []].formUnion(findings.claimedOriginals)
     }
     for report in reports { unasked[report.scope]?.remove(report.originalTransactionID) }
     for (scope, originals) in unasked where !originals.isEmpty {

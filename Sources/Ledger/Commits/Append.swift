@@ -4,7 +4,7 @@ import Signing
 import Synchronization
 import Time
 
-extension Ledger {
+extension LedgerStore {
   private static let headersRemembered = 1_000
   private static let usageLifetime = Duration.seconds(5)
 
@@ -13,7 +13,7 @@ extension Ledger {
   /// Doing it twice is the same as doing it once, whatever the order and whoever else writes: that is why a commit whose
   /// outcome is unknown can be answered by doing it again. What is new and has an addressee is in the outbox of every
   /// destination of his by the same commit.
-  package func append(_ entries: [Entry]) async throws(DatabaseError) -> [Appended] {
+  package func append(_ entries: [LedgerEntry]) async throws(DatabaseError) -> [AppendResult] {
     try await append(entries, lockWait: nil, givingUpOn: [])
   }
 
@@ -21,7 +21,7 @@ extension Ledger {
   ///
   /// Several entries that cannot have a lock are not tried again: the caller can try each alone. Nor is a notification that
   /// Apple did not send: whoever did can send it again.
-  func append(batch entries: [Entry], limits: GroupCommit.Limits) async throws(DatabaseError) -> [Appended] {
+  func append(batch entries: [LedgerEntry], limits: GroupCommit.Limits) async throws(DatabaseError) -> [AppendResult] {
     let isOpenToStrangers = entries.contains { $0.commitClass.isOpenToStrangers }
     return try await append(
       entries, lockWait: isOpenToStrangers ? limits.lockWaitOfStrangers : nil,
@@ -29,8 +29,8 @@ extension Ledger {
   }
 
   private func append(
-    _ entries: [Entry], lockWait: Interval?, givingUpOn conclusive: Set<DatabaseError.Code>
-  ) async throws(DatabaseError) -> [Appended] {
+    _ entries: [LedgerEntry], lockWait: Interval?, givingUpOn conclusive: Set<DatabaseError.Code>
+  ) async throws(DatabaseError) -> [AppendResult] {
     let arrival = [UInt8].random(count: 16)
     let headers = writtenHeaders.withLock { $0 }
     let usage = entries.allSatisfy(\.isAccepted) ? [:] : try await quarantineUsage()
@@ -57,16 +57,16 @@ extension Ledger {
   }
 
   /// Of whom it is to be noted that they were heard of: those of whom this process did not note it a moment ago.
-  private func dueToBeHeard(_ entries: [Entry]) -> Set<HeardTable.Key> {
+  private func dueToBeHeard(_ entries: [LedgerEntry]) -> Set<LastNotificationTable.Key> {
     let noted = heard.withLock { $0 }
     return Set(
       entries.compactMap { entry in
         guard let key = entry.heard else { return nil }
-        return noted[key].map { $0 + HeardTable.every > entry.message.receivedAt } ?? false ? nil : key
+        return noted[key].map { $0 + LastNotificationTable.every > entry.message.receivedAt } ?? false ? nil : key
       })
   }
 
-  private func noteHeard(_ due: Set<HeardTable.Key>, _ entries: [Entry], _ appended: [Appended]) {
+  private func noteHeard(_ due: Set<LastNotificationTable.Key>, _ entries: [LedgerEntry], _ appended: [AppendResult]) {
     guard !due.isEmpty else { return }
     heard.withLock { noted in
       for (entry, outcome) in zip(entries, appended) where outcome == .stored {
@@ -83,7 +83,7 @@ extension Ledger {
     return usage
   }
 
-  private func noteQuarantined(_ entries: [Entry], _ appended: [Appended]) {
+  private func noteQuarantined(_ entries: [LedgerEntry], _ appended: [AppendResult]) {
     quarantined.withLock { known in
       for (entry, outcome) in zip(entries, appended) where outcome == .quarantined {
         guard case .quarantined(let refusal) = entry.content else { continue }
@@ -102,11 +102,11 @@ extension Ledger {
     try AppTransactionTable.note(
       findings.flatMap { app, found in found.appTransactions.map { (app, $0) } }, in: session)
     try AliasTable.note(findings, in: session)
-    try AttributionTable.note(findings, in: session)
-    try WaitingUserIDTable.note(findings, in: session)
+    try AccountAssociationTable.note(findings, in: session)
+    try PendingUserIDTable.note(findings, in: session)
     try EventTable.note(findings.flatMap { app, found in found.events.map { (app, $0) } }, in: session)
     try CustomerTable.note(findings, renaming: OutboxKeys.rename, in: session)
-    try ClaimedLinkTable.note(messages, in: session)
+    try UnconfirmedLinkTable.note(messages, in: session)
     try SeedTable.note(messages, in: session)
   }
 }

@@ -5,20 +5,20 @@ extension Batch {
   /// A message that is to be set aside.
   struct Refused {
     let message: InboxMessage
-    let refusal: Entry.Refusal
+    let refusal: LedgerEntry.QuarantineReason
     let isFromApple: Bool
     /// Whether it is Apple's: sent from its networks, or signed for the app.
     let isOfApple: Bool
     let stored: BodyVault.Stored
 
-    init(_ entry: Entry, _ refusal: Entry.Refusal, _ stored: BodyVault.Stored) {
+    init(_ entry: LedgerEntry, _ refusal: LedgerEntry.QuarantineReason, _ stored: BodyVault.Stored) {
       self.stored = stored
       (message, isFromApple, isOfApple, self.refusal) = (entry.message, entry.isFromApple, entry.isOfApple, refusal)
     }
   }
 
   /// What became of the messages that are set aside.
-  struct SetAside {
+  struct QuarantineResult {
     /// Those that were kept before.
     var before: Set<Digest> = []
     /// Those for which there is no room.
@@ -28,9 +28,9 @@ extension Batch {
   /// Keeps what fits the quotas.
   func quarantine(
     _ refused: [Refused], _ usage: [QuarantineSource: QuarantineUsage], in session: borrowing Session
-  ) throws(DatabaseError) -> SetAside {
-    guard !refused.isEmpty else { return SetAside() }
-    var aside = SetAside()
+  ) throws(DatabaseError) -> QuarantineResult {
+    guard !refused.isEmpty else { return QuarantineResult() }
+    var aside = QuarantineResult()
     aside.before = try QuarantineTable.known(refused.map(\.message.digest), in: session)
     let new = refused.filter { !aside.before.contains($0.message.digest) }
     aside.full = Set(

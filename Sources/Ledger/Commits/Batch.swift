@@ -5,21 +5,21 @@ import Time
 
 /// Entries that are committed together.
 struct Batch {
-  let entries: [Entry]
+  let entries: [LedgerEntry]
   /// That of each entry, as it is stored.
   let stored: [BodyVault.Stored]
 
   /// Seals the bodies: to be made before the transaction, whose second try then seals nothing again.
-  init(_ entries: [Entry], _ bodies: BodyVault) {
+  init(_ entries: [LedgerEntry], _ bodies: BodyVault) {
     self.init(entries, entries.map { bodies.seal($0.message, sharesHeaders: $0.sharesHeaders) })
   }
 
-  init(_ entries: [Entry], _ stored: [BodyVault.Stored]) { (self.entries, self.stored) = (entries, stored) }
+  init(_ entries: [LedgerEntry], _ stored: [BodyVault.Stored]) { (self.entries, self.stored) = (entries, stored) }
 
   func write(
     arrival: [UInt8], knownHeaders: Set<Digest>, quarantine usage: [QuarantineSource: QuarantineUsage],
-    heard due: Set<HeardTable.Key>, in session: borrowing Session
-  ) throws(DatabaseError) -> (appended: [Appended], leftOut: LeftOut) {
+    heard due: Set<LastNotificationTable.Key>, in session: borrowing Session
+  ) throws(DatabaseError) -> (appended: [AppendResult], leftOut: LeftOut) {
     let roads = try OutboxTable.roads(of: Set(entries.compactMap { $0.addressee?.scope.app }), in: session)
     let isStale = try stale(by: roads, in: session)
     // The first of each body counts; one that was accepted before any that was refused, and of those one that Apple's networks
@@ -29,7 +29,7 @@ struct Batch {
       let known = first[entry.message.digest]
       if known.map({ entry.counts(before: entries[$0]) }) ?? true { first[entry.message.digest] = index }
     }
-    var taken: [(message: InboxMessage, acceptance: Entry.Acceptance, stored: BodyVault.Stored)] = []
+    var taken: [(message: InboxMessage, acceptance: LedgerEntry.AcceptedMessage, stored: BodyVault.Stored)] = []
     var refused: [Refused] = []
     for (index, entry) in entries.enumerated() where first[entry.message.digest] == index && !isStale[index] {
       switch entry.content {
@@ -47,16 +47,16 @@ struct Batch {
     let messages = new.map { (message: $0, app: $1.app, findings: $1.findings) }
     let unqueued = Set(entries.filter { !$0.queuesIDs }.map(\.message.digest))
     let queued = messages.filter { !unqueued.contains($0.message.digest) }
-    let reports = try ClaimedReport.all(in: queued, session)
+    let reports = try UnconfirmedReport.all(in: queued, session)
     let unasked = try HistoryTable.unaskedOriginals(in: queued, reports, session)
     let order = Dictionary(
       entries.filter(\.isAccepted).map { ($0.message.digest, $0.claimedIDs) }, uniquingKeysWith: { first, _ in first })
-    let (admitted, unqueuedIDs) = try ClaimedReport.admitted(reports, order, in: session)
-    try Ledger.note(messages, in: session)
-    try ClaimedChangeTable.queue(admitted, in: session)
+    let (admitted, unqueuedIDs) = try UnconfirmedReport.admitted(reports, order, in: session)
+    try LedgerStore.note(messages, in: session)
+    try UnconfirmedChangeTable.queue(admitted, in: session)
     let arrived = try ArrivedIDs(in: queued, unasked: unasked, session)
-    try WorkTable.enqueue(Self.placed(arrived.history, in: session), in: session)
-    try WorkTable.enqueue(Self.placed(arrived.unverified, in: session), as: .unverifiedID, in: session)
+    try HistoryJobTable.enqueue(Self.placed(arrived.history, in: session), in: session)
+    try HistoryJobTable.enqueue(Self.placed(arrived.unverified, in: session), as: .unverifiedID, in: session)
     try ConsumptionTable.open(
       new.flatMap { message, accepted in
         // A V1 body that lay in an old back end says no date: what it asks was answered, or is too late.
@@ -91,8 +91,8 @@ struct Batch {
     }
     let unforwarded = try OutboxTable.enqueue(outgoing, roads, in: session)
     // The last of the commit: other processes' commits may be at the same row.
-    try HeardTable.note(heard(in: new, due), in: session)
-    let appended = entries.enumerated().map { index, entry -> Appended in
+    try LastNotificationTable.note(heard(in: new, due), in: session)
+    let appended = entries.enumerated().map { index, entry -> AppendResult in
       if isStale[index] { return .stageChanged }
       let (digest, isRepeated) = (entry.message.digest, first[entry.message.digest] != index)
       switch entry.content {
@@ -109,8 +109,8 @@ struct Batch {
 
   /// When the last of the new notifications came, for those of whom that is to be noted.
   private func heard(
-    in new: [(InboxMessage, Entry.Acceptance)], _ due: Set<HeardTable.Key>
-  ) -> [HeardTable.Key: Milliseconds] {
+    in new: [(InboxMessage, LedgerEntry.AcceptedMessage)], _ due: Set<LastNotificationTable.Key>
+  ) -> [LastNotificationTable.Key: Timestamp] {
     guard !due.isEmpty else { return [:] }
     let digests = Set(new.map(\.0.digest))
     let told = entries.compactMap { entry in
@@ -131,20 +131,20 @@ struct Batch {
   ///
   /// Of the others Apple is asked in Production first, then in the sandbox.
   private static func placed(
-    _ seeds: [(app: App.ID, seed: Seed, arrivedAt: Milliseconds)], in session: borrowing Session
-  ) throws(DatabaseError) -> [(app: App.ID, seed: Seed, arrivedAt: Milliseconds)] {
+    _ seeds: [(app: App.ID, seed: TransactionReference, arrivedAt: Timestamp)], in session: borrowing Session
+  ) throws(DatabaseError) -> [(app: App.ID, seed: TransactionReference, arrivedAt: Timestamp)] {
     let unnamed = Dictionary(grouping: seeds.filter { $0.seed.environment == nil }, by: \.app)
     guard !unnamed.isEmpty else { return seeds }
     var known: [App.ID: [String: Set<Environment>]] = [:]
     for (app, seeds) in unnamed {
-      known[app] = try Ledger.environments(of: Set(seeds.map(\.seed.transactionID)), app: app, in: session)
+      known[app] = try LedgerStore.environments(of: Set(seeds.map(\.seed.transactionID)), app: app, in: session)
     }
     return seeds.flatMap { app, seed, arrivedAt in
       guard seed.environment == nil, let environments = known[app]?[seed.transactionID] else {
         return [(app: app, seed: seed, arrivedAt: arrivedAt)]
       }
       return environments.sorted().map { environment in
-        let placed = Seed(
+        let placed = TransactionReference(
           app: seed.app, environment: environment, transactionID: seed.transactionID, userID: seed.userID)
         return (app: app, seed: placed, arrivedAt: arrivedAt)
       }
@@ -153,10 +153,10 @@ struct Batch {
 
   /// What was said of the messages and is not in their own rows.
   private func claims(
-    of accepted: [(InboxMessage, Entry.Acceptance)], _ refused: [InboxMessage]
-  ) -> [(Digest, Claim)] {
+    of accepted: [(InboxMessage, LedgerEntry.AcceptedMessage)], _ refused: [InboxMessage]
+  ) -> [(Digest, SubmissionMetadata)] {
     let told = accepted.compactMap { message, acceptance in
-      let shown = Claim(environment: acceptance.findings.environment)
+      let shown = SubmissionMetadata(environment: acceptance.findings.environment)
       return message.claim == shown ? nil : message.claim.map { (message.digest, $0) }
     }
     return told + refused.compactMap { message in message.claim.map { (message.digest, $0) } }
@@ -177,12 +177,12 @@ struct Batch {
   }
 }
 
-extension Entry {
+extension LedgerEntry {
   /// Whether the headers of its JWS are Apple's.
   var sharesHeaders: Bool { isAccepted && proof == .proven }
 
   /// Whether it counts although `other` is the same message and came first.
-  fileprivate func counts(before other: Entry) -> Bool {
+  fileprivate func counts(before other: LedgerEntry) -> Bool {
     if other.isAccepted { return false }
     return isAccepted || (isOfApple && !other.isOfApple)
   }

@@ -41,7 +41,7 @@ package enum CommitClass: Hashable, Sendable, CaseIterable {
   }
 }
 
-extension Entry {
+extension LedgerEntry {
   /// In which line it waits for its commit.
   package var commitClass: CommitClass {
     if case .quarantined(let refusal) = content, !refusal.source.isApple {

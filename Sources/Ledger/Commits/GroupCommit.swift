@@ -48,18 +48,19 @@ package final class GroupCommit: Sendable {
   }
 
   /// What a commit put into the outbox: classes of messages, by app and environment.
-  package typealias News = [Scope: Set<ProofClass>]
+  package typealias News = [AppScope: Set<TrustLevel>]
 
-  private let lines: [CommitClass: CommitLine]
-  private let disk: @Sendable () -> DiskLevel
+  private let lines: [CommitClass: CommitQueue]
+  private let disk: @Sendable () -> DiskSpaceLevel
 
   /// - Parameters:
   ///   - announce: told after each commit what it put into the outbox, if anything; must not block.
   ///   - written: told of the entries of each commit, whatever became of them; must not block.
   ///   - disk: how much room the database has, asked for each entry; must not block.
   package convenience init(
-    _ ledger: Ledger, limits: Limits = Limits(), announce: @escaping @Sendable (News) -> Void = { _ in },
-    written: @escaping @Sendable ([Entry]) -> Void = { _ in }, disk: @escaping @Sendable () -> DiskLevel = { .ample }
+    _ ledger: LedgerStore, limits: Limits = Limits(), announce: @escaping @Sendable (News) -> Void = { _ in },
+    written: @escaping @Sendable ([LedgerEntry]) -> Void = { _ in },
+    disk: @escaping @Sendable () -> DiskSpaceLevel = { .ample }
   ) {
     self.init(
       limits: limits,
@@ -73,8 +74,8 @@ package final class GroupCommit: Sendable {
 
   /// For tests: anything that writes a batch.
   package init(
-    limits: Limits = Limits(), write: @escaping @Sendable ([Entry]) async throws(DatabaseError) -> [Appended],
-    announce: @escaping @Sendable (News) -> Void = { _ in }, disk: @escaping @Sendable () -> DiskLevel = { .ample }
+    limits: Limits = Limits(), write: @escaping @Sendable ([LedgerEntry]) async throws(DatabaseError) -> [AppendResult],
+    announce: @escaping @Sendable (News) -> Void = { _ in }, disk: @escaping @Sendable () -> DiskSpaceLevel = { .ample }
   ) {
     self.disk = disk
     lines = Dictionary(
@@ -84,7 +85,7 @@ package final class GroupCommit: Sendable {
           limits.spareLanes = 0
           limits.batchWeight = min(limits.batchWeight, limits.batchWeightOfStrangers)
         }
-        return (commitClass, CommitLine(limits: limits, write: write, announce: announce))
+        return (commitClass, CommitQueue(limits: limits, write: write, announce: announce))
       })
   }
 
@@ -97,7 +98,7 @@ package final class GroupCommit: Sendable {
   /// What became of the entry, once it is committed.
   ///
   /// A caller that is cancelled before its entry's commit has begun gets `overloaded`, and nothing is written.
-  package func append(_ entry: Entry) async throws(Failure) -> Appended {
+  package func append(_ entry: LedgerEntry) async throws(Failure) -> AppendResult {
     guard entry.isKept(at: disk()) else { throw .diskFull }
     guard let line = lines[entry.commitClass] else { throw .stopping }
     let appended = try await line.append(entry)
@@ -117,7 +118,7 @@ extension GroupCommit.Failure {
   init(_ error: DatabaseError) { self = error.isDiskFull ? .diskFull : .database(error) }
 }
 
-extension Entry {
+extension LedgerEntry {
   /// What it counts for while it waits: its body's bytes.
   package var size: Int { message.body.count }
 

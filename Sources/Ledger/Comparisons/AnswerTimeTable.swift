@@ -8,10 +8,10 @@ package enum AnswerTimeTable {
 
   /// What a call counts as.
   package struct Key: Hashable, Sendable {
-    let side: AnswerFigures.Side
-    let scope: Scope
+    let side: ResponseTimeStatistics.Side
+    let scope: AppScope
     /// When the five minutes begin, or when the stage was set in them.
-    let start: Milliseconds
+    let start: Timestamp
     /// In milliseconds; 0 for a call that got no answer.
     let bound: Int
 
@@ -19,18 +19,18 @@ package enum AnswerTimeTable {
     ///   - time: how long the answer took; nil for a call that got none.
     ///   - stageSetAt: when the app's stage was set; what was counted in these five minutes before that is kept apart.
     package init(
-      _ side: AnswerFigures.Side, in scope: Scope, took time: Duration?, at now: Milliseconds,
-      stageSetAt: Milliseconds? = nil
+      _ side: ResponseTimeStatistics.Side, in scope: AppScope, took time: Duration?, at now: Timestamp,
+      stageSetAt: Timestamp? = nil
     ) {
       self.side = side
       self.scope = scope
-      let begun = Milliseconds(now.sinceEpoch / AnswerTimeTable.step.milliseconds * AnswerTimeTable.step.milliseconds)
+      let begun = Timestamp(now.sinceEpoch / AnswerTimeTable.step.milliseconds * AnswerTimeTable.step.milliseconds)
       start = max(begun, stageSetAt ?? begun)
-      bound = time.map(AnswerFigures.bound(of:)) ?? 0
+      bound = time.map(ResponseTimeStatistics.bound(of:)) ?? 0
     }
   }
 
-  private static let insert = RowsInsert(
+  private static let insert = BulkInsert(
     into: "INSERT INTO answer_times (app, environment, hour_start, side, at_most, calls) VALUES",
     then: "ON DUPLICATE KEY UPDATE calls = calls + VALUES(calls)")
 
@@ -49,27 +49,27 @@ package enum AnswerTimeTable {
   ///
   /// - Parameter begun: only what was counted under a stage that was set then or later.
   package static func read(
-    _ scope: Scope, since instant: Milliseconds, begunAt begun: Milliseconds = Milliseconds(.min),
+    _ scope: AppScope, since instant: Timestamp, begunAt begun: Timestamp = Timestamp(.min),
     in session: borrowing Session
-  ) throws(DatabaseError) -> [AnswerFigures.Side: AnswerFigures] {
-    var calls: [AnswerFigures.Side: [Int: Int]] = [:]
+  ) throws(DatabaseError) -> [ResponseTimeStatistics.Side: ResponseTimeStatistics] {
+    var calls: [ResponseTimeStatistics.Side: [Int: Int]] = [:]
     for row in try session.query(
       """
       SELECT side, at_most, CAST(SUM(calls) AS SIGNED) AS calls FROM answer_times
         WHERE \(in: scope) AND hour_start > \(instant - step) AND hour_start >= \(begun) GROUP BY side, at_most
       """)
     {
-      guard let side = AnswerFigures.Side(rawValue: try row.int("side")) else { continue }
+      guard let side = ResponseTimeStatistics.Side(rawValue: try row.int("side")) else { continue }
       calls[side, default: [:]][try row.int("at_most")] = try row.int("calls")
     }
     return calls.mapValues { calls in
-      AnswerFigures(answered: calls.filter { $0.key > 0 }, errors: calls[0] ?? 0)
+      ResponseTimeStatistics(answered: calls.filter { $0.key > 0 }, errors: calls[0] ?? 0)
     }
   }
 
   /// Forgets calls of before `instant`; how many rows.
   package static func purge(
-    before instant: Milliseconds, limit: Int, in session: borrowing Session
+    before instant: Timestamp, limit: Int, in session: borrowing Session
   ) throws(DatabaseError) -> Int {
     Int(try session.execute("DELETE FROM answer_times WHERE hour_start < \(instant) LIMIT \(limit)").affectedRows)
   }

@@ -7,15 +7,15 @@ package import Time
 /// What is said of a comparison is written by whoever compares; here it is text.
 package enum ComparisonTable {
   /// One customer's receipt in one window has one voice.
-  package struct Voice: Hashable, Sendable {
-    package let scope: Scope
+  package struct SampleKey: Hashable, Sendable {
+    package let scope: AppScope
     /// When the window began.
-    package let window: Milliseconds
+    package let window: Timestamp
     /// 16 bytes each.
     package let customer: [UInt8]
     package let receipt: [UInt8]
 
-    package init(scope: Scope, window: Milliseconds, customer: [UInt8], receipt: [UInt8]) {
+    package init(scope: AppScope, window: Timestamp, customer: [UInt8], receipt: [UInt8]) {
       self.scope = scope
       self.window = window
       self.customer = Array(customer.prefix(16))
@@ -24,7 +24,7 @@ package enum ComparisonTable {
   }
 
   /// What came of a comparison.
-  package struct Judgement: Hashable, Sendable {
+  package struct Outcome: Hashable, Sendable {
     /// The cause of the gravest difference, `equal` for none.
     package var cause: String
     /// Whether its impact counts against the guard.
@@ -48,18 +48,18 @@ package enum ComparisonTable {
 
   package struct Row: Sendable {
     package let id: Int64
-    package let scope: Scope
+    package let scope: AppScope
     /// By which the customer is counted once, within the scope.
     package let customer: [UInt8]
-    package let comparedAt: Milliseconds
-    package let judgement: Judgement
+    package let comparedAt: Timestamp
+    package let judgement: Outcome
     /// Whether it was looked at again.
     package let isSettled: Bool
   }
 
   /// Notes a comparison, and returns its id; nil where the voice was heard in this window.
   package static func add(
-    _ judgement: Judgement, of voice: Voice, epoch: Int64, at now: Milliseconds, settlingAt: Milliseconds?,
+    _ judgement: Outcome, of voice: SampleKey, epoch: Int64, at now: Timestamp, settlingAt: Timestamp?,
     in session: borrowing Session
   ) throws(DatabaseError) -> Int64? {
     let result = try session.execute(
@@ -76,7 +76,7 @@ package enum ComparisonTable {
 
   /// Keeps both answers and what ours was made from.
   package static func keep(
-    _ sealed: [UInt8], of id: Int64, until end: Milliseconds, in session: borrowing Session
+    _ sealed: [UInt8], of id: Int64, until end: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) {
     _ = try session.execute(
       """
@@ -96,7 +96,7 @@ package enum ComparisonTable {
   ///   - affecting: only those by which a customer's access would have differed.
   ///   - kept: only those whose answers are kept.
   package static func list(
-    of scope: Scope?, differing: Bool, cause: String? = nil, affecting: Bool = false, kept: Bool = false, limit: Int,
+    of scope: AppScope?, differing: Bool, cause: String? = nil, affecting: Bool = false, kept: Bool = false, limit: Int,
     in session: borrowing Session
   ) throws(DatabaseError) -> [Row] {
     var statement: SQL = "\(columns) WHERE 1 = 1"
@@ -124,9 +124,9 @@ package enum ComparisonTable {
       rows.append(
         Row(
           id: try row.int64("id"),
-          scope: Scope(app: App.ID(try row.int("app")), environment: try Environment(code: row.int("environment"))),
+          scope: AppScope(app: App.ID(try row.int("app")), environment: try Environment(code: row.int("environment"))),
           customer: try row.bytes("customer"), comparedAt: try row.milliseconds("compared_at"),
-          judgement: Judgement(
+          judgement: Outcome(
             cause: try row.text("cause"), counts: try row.int("counts") == 1,
             differences: try row.bytes("differences"), impact: try row.optionalBytes("impact")),
           isSettled: try row.int("state") == 1))
@@ -138,7 +138,7 @@ package enum ComparisonTable {
 
   /// Takes comparisons that are to be looked at again; nobody else takes them before `until`.
   package static func lease(
-    at now: Milliseconds, until: Milliseconds, limit: Int, in session: borrowing Session
+    at now: Timestamp, until: Timestamp, limit: Int, in session: borrowing Session
   ) throws(DatabaseError) -> [Row] {
     var leased: [Row] = []
     for row in try read(
@@ -155,7 +155,7 @@ package enum ComparisonTable {
 
   /// Notes what came of looking again.
   package static func settle(
-    _ id: Int64, _ judgement: Judgement, in session: borrowing Session
+    _ id: Int64, _ judgement: Outcome, in session: borrowing Session
   ) throws(DatabaseError) {
     _ = try session.execute(
       """
@@ -169,7 +169,7 @@ package enum ComparisonTable {
 
   /// Forgets bodies whose time is over, and comparisons of before `instant`; how many rows.
   package static func purge(
-    at now: Milliseconds, before instant: Milliseconds, limit: Int, in session: borrowing Session
+    at now: Timestamp, before instant: Timestamp, limit: Int, in session: borrowing Session
   ) throws(DatabaseError) -> Int {
     let bodies = try session.execute("DELETE FROM comparison_bodies WHERE kept_until <= \(now) LIMIT \(limit)")
     let rows = try session.execute("DELETE FROM comparisons WHERE compared_at < \(instant) LIMIT \(limit)")

@@ -47,7 +47,7 @@ package enum ConsumptionPolicyTable {
   }
 
   package static func set(
-    _ policy: ConsumptionPolicy, of app: App, at now: Milliseconds, in session: borrowing Session
+    _ policy: ConsumptionPolicy, of app: App, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) {
     let (answer, url): ([UInt8]?, String?) =
       switch policy {

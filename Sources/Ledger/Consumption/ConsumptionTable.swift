@@ -12,7 +12,7 @@ package enum ConsumptionTable {
   /// The most cases of an app in their 12 hours that V1 bodies alone opened; later ones open none, and stay as events.
   package static let mostClaimed = 1_000
 
-  private static let insert = RowsInsert(
+  private static let insert = BulkInsert(
     into: """
       INSERT INTO consumption_requests (app, environment, id, transaction_id, original_transaction_id, customer_reason,
         asked_at, deadline, message, state, due_at, reason, settled_at) VALUES
@@ -20,7 +20,7 @@ package enum ConsumptionTable {
     then: "ON DUPLICATE KEY UPDATE id = VALUES(id)")
 
   // A case whose 12 hours are over is opened anew. `deadline` is compared in each assignment, and assigned last.
-  private static let insertClaimed = RowsInsert(
+  private static let insertClaimed = BulkInsert(
     into: """
       INSERT INTO consumption_requests (app, environment, id, transaction_id, original_transaction_id, customer_reason,
         asked_at, deadline, message, state, due_at, reason, settled_at) VALUES
@@ -44,30 +44,32 @@ package enum ConsumptionTable {
   struct News {
     let app: App.ID
     let event: Event
-    let receivedAt: Milliseconds
+    let receivedAt: Timestamp
     /// Whether the message came from Apple's networks, or the operator vouches for who handed it in.
     let isTrusted: Bool
 
     /// What tells one request from another: of V1 the transaction, else the message.
     fileprivate var id: String {
       guard !isSigned else { return event.id }
-      return transaction.map(ConsumptionCase.id(ofClaimAbout:)) ?? Digest(bytes: event.message)?.hex ?? event.id
+      return transaction.map(ConsumptionRequestRecord.id(ofClaimAbout:)) ?? Digest(bytes: event.message)?.hex
+        ?? event.id
     }
     fileprivate var transaction: String? {
       event.transactionID ?? (isSigned ? event.originalTransactionID : nil)
     }
     /// A V1 body that does not name the purchase means no original either, however its event is filed.
     fileprivate var original: String? { transaction.map { event.originalTransactionID ?? $0 } }
-    fileprivate var askedAt: Milliseconds { isSigned ? event.date : receivedAt }
+    fileprivate var askedAt: Timestamp { isSigned ? event.date : receivedAt }
     fileprivate var isSigned: Bool { event.source == .signedV2 }
 
     fileprivate func row(
-      _ state: ConsumptionCase.State, _ reason: String?, settledAt: Milliseconds? = nil
+      _ state: ConsumptionRequestRecord.State, _ reason: String?, settledAt: Timestamp? = nil
     ) -> [SQLValue] {
       [
         .integer(Int64(app.number)), .integer(Int64(event.environment.code)), .text(id), transaction.sqlValue,
         original.sqlValue, (event.details["consumptionRequestReason"]?.string?.cut(to: 64)).sqlValue,
-        .integer(askedAt.sinceEpoch), .integer((askedAt + ConsumptionCase.term).sinceEpoch), .bytes(event.message),
+        .integer(askedAt.sinceEpoch), .integer((askedAt + ConsumptionRequestRecord.term).sinceEpoch),
+        .bytes(event.message),
         .integer(Int64(state.rawValue)), .integer(askedAt.sinceEpoch), reason.sqlValue,
         (settledAt?.sinceEpoch).sqlValue,
       ]
@@ -80,7 +82,7 @@ package enum ConsumptionTable {
     guard !requests.isEmpty else { return }
     let signed = requests.filter(\.isSigned).map { news in
       // What comes after its time, as from Apple's history, is nothing that anybody could still have done.
-      news.askedAt + ConsumptionCase.term <= news.receivedAt
+      news.askedAt + ConsumptionRequestRecord.term <= news.receivedAt
         ? news.row(.expired, "heard of after its 12 hours", settledAt: news.receivedAt) : news.row(.waiting, nil)
     }
     if !signed.isEmpty { _ = try session.insert(insert, rows: signed.inKeyOrder(columns: 3)) }
@@ -96,8 +98,8 @@ package enum ConsumptionTable {
       let open = try session.query(
         """
         SELECT COUNT(*) AS cases FROM (SELECT 1 FROM consumption_requests
-          WHERE state IN (\(list: [ConsumptionCase.State.unnamed, .claimed].map(\.rawValue)))
-          AND due_at > \(now - ConsumptionCase.term)
+          WHERE state IN (\(list: [ConsumptionRequestRecord.State.unnamed, .claimed].map(\.rawValue)))
+          AND due_at > \(now - ConsumptionRequestRecord.term)
           AND app = \(app.number) LIMIT \(mostClaimed)) AS open
         """
       ).first?.int("cases")
@@ -122,15 +124,15 @@ package enum ConsumptionTable {
     attempts, answer, reason, settled_at
     """
 
-  private static func read(_ rows: [Row]) throws(DatabaseError) -> [ConsumptionCase] {
-    var found: [ConsumptionCase] = []
+  private static func read(_ rows: [Row]) throws(DatabaseError) -> [ConsumptionRequestRecord] {
+    var found: [ConsumptionRequestRecord] = []
     for row in rows {
       guard let message = Digest(bytes: try row.bytes("message")),
-        let state = ConsumptionCase.State(rawValue: try row.int("state"))
+        let state = ConsumptionRequestRecord.State(rawValue: try row.int("state"))
       else { throw DatabaseError(.column, "a consumption request this build cannot read") }
       found.append(
-        ConsumptionCase(
-          scope: Scope(app: App.ID(try row.int("app")), environment: try Environment(code: row.int("environment"))),
+        ConsumptionRequestRecord(
+          scope: AppScope(app: App.ID(try row.int("app")), environment: try Environment(code: row.int("environment"))),
           id: try row.text("id"), transactionID: try row.optionalText("transaction_id"),
           originalTransactionID: try row.optionalText("original_transaction_id"),
           customerReason: try row.optionalText("customer_reason"), askedAt: try row.milliseconds("asked_at"),
@@ -144,8 +146,8 @@ package enum ConsumptionTable {
 
   /// The newest cases, of one app or state when asked.
   package static func newest(
-    of app: App.ID? = nil, state: ConsumptionCase.State? = nil, limit: Int, in session: borrowing Session
-  ) throws(DatabaseError) -> [ConsumptionCase] {
+    of app: App.ID? = nil, state: ConsumptionRequestRecord.State? = nil, limit: Int, in session: borrowing Session
+  ) throws(DatabaseError) -> [ConsumptionRequestRecord] {
     var query: SQL = "SELECT \(columns) FROM consumption_requests WHERE 1 = 1"
     if let app { query += " AND app = \(app.number)" }
     if let state { query += " AND state = \(state.rawValue)" }
@@ -153,7 +155,9 @@ package enum ConsumptionTable {
   }
 
   /// The cases of a notification's UUID or of a transaction, the newest first.
-  package static func find(_ id: String, in session: borrowing Session) throws(DatabaseError) -> [ConsumptionCase] {
+  package static func find(_ id: String, in session: borrowing Session) throws(DatabaseError)
+    -> [ConsumptionRequestRecord]
+  {
     try read(
       session.query(
         """
@@ -169,15 +173,15 @@ package enum ConsumptionTable {
 
   /// How many cases stand how, of those that Apple asked about since then.
   package static func counts(
-    since: Milliseconds = Milliseconds(0), in session: borrowing Session
-  ) throws(DatabaseError) -> [ConsumptionCase.State: Int] {
-    var counts: [ConsumptionCase.State: Int] = [:]
+    since: Timestamp = Timestamp(0), in session: borrowing Session
+  ) throws(DatabaseError) -> [ConsumptionRequestRecord.State: Int] {
+    var counts: [ConsumptionRequestRecord.State: Int] = [:]
     for row in try session.query(
       """
       SELECT state, COUNT(*) AS cases FROM consumption_requests WHERE asked_at >= \(since) GROUP BY state
       """)
     {
-      let state = ConsumptionCase.State(rawValue: try row.int("state"))
+      let state = ConsumptionRequestRecord.State(rawValue: try row.int("state"))
       if let state { counts[state, default: 0] += try row.int("cases") }
     }
     return counts
@@ -185,7 +189,7 @@ package enum ConsumptionTable {
 
   /// Leases up to `limit` cases that are due; to be committed before anything is done about them.
   package static func lease(
-    limit: Int, until end: Milliseconds, owner: [UInt8], at now: Milliseconds, in session: borrowing Session
+    limit: Int, until end: Timestamp, owner: [UInt8], at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) -> [LeasedConsumption] {
     let leased = try session.execute(
       """
@@ -208,12 +212,12 @@ package enum ConsumptionTable {
   ///
   /// A claimed case stays one until its answer is kept: if the command ends before, no process may answer it by policy.
   package static func lease(
-    _ request: ConsumptionCase, until end: Milliseconds, owner: [UInt8], at now: Milliseconds,
+    _ request: ConsumptionRequestRecord, until end: Timestamp, owner: [UInt8], at now: Timestamp,
     in session: borrowing Session
   ) throws(DatabaseError) -> LeasedConsumption? {
     let leased = try session.execute(
       """
-      UPDATE consumption_requests SET state = IF(state = \(ConsumptionCase.State.claimed.rawValue), state, 0),
+      UPDATE consumption_requests SET state = IF(state = \(ConsumptionRequestRecord.State.claimed.rawValue), state, 0),
         owner = \(owner), due_at = \(end), attempts = attempts + 1, settled_at = NULL
       WHERE \(in: request.scope) AND id = \(request.id) AND state IN (0, 2, 4, 6) AND transaction_id IS NOT NULL
         AND deadline > \(now) AND (owner IS NULL OR due_at <= \(now))
@@ -236,7 +240,7 @@ package enum ConsumptionTable {
 
   /// Ends a case; of a lease that was lost only that Apple took the answer is noted.
   package static func settle(
-    _ leased: LeasedConsumption, as state: ConsumptionCase.State, because reason: String?, at now: Milliseconds,
+    _ leased: LeasedConsumption, as state: ConsumptionRequestRecord.State, because reason: String?, at now: Timestamp,
     in session: borrowing Session
   ) throws(DatabaseError) {
     let request = leased.request
@@ -252,12 +256,12 @@ package enum ConsumptionTable {
   ///
   /// A case that a process works on is settled as well: Apple has an answer, whatever that process still tells.
   package static func noteAnswered(
-    _ answer: JSONObject, about transactionID: String, in scope: Scope, because reason: String,
-    at now: Milliseconds, _ session: borrowing Session
+    _ answer: JSONObject, about transactionID: String, in scope: AppScope, because reason: String,
+    at now: Timestamp, _ session: borrowing Session
   ) throws(DatabaseError) -> Int {
     let settled = try session.execute(
       """
-      UPDATE consumption_requests SET state = \(ConsumptionCase.State.answered.rawValue), answer = \(answer.encoded()),
+      UPDATE consumption_requests SET state = \(ConsumptionRequestRecord.State.answered.rawValue), answer = \(answer.encoded()),
         reason = \(reason.cut(to: 255)), settled_at = \(now), owner = NULL
         WHERE \(in: scope) AND transaction_id = \(transactionID) AND state IN (0, 2, 4, 6) AND deadline > \(now)
       """)
@@ -266,7 +270,7 @@ package enum ConsumptionTable {
 
   /// Gives a case back, to be tried again at `due`.
   package static func postpone(
-    _ leased: LeasedConsumption, until due: Milliseconds, because reason: String, in session: borrowing Session
+    _ leased: LeasedConsumption, until due: Timestamp, because reason: String, in session: borrowing Session
   ) throws(DatabaseError) {
     let request = leased.request
     _ = try session.execute(
@@ -278,7 +282,7 @@ package enum ConsumptionTable {
 
   /// Forgets cases that Apple asked about before `instant` and that are settled, at most `limit` of them; how many.
   package static func purge(
-    askedBefore instant: Milliseconds, limit: Int, in session: borrowing Session
+    askedBefore instant: Timestamp, limit: Int, in session: borrowing Session
   ) throws(DatabaseError) -> Int {
     Int(
       try session.execute(

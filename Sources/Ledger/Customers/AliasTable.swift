@@ -7,7 +7,7 @@ import Time
 /// An id that only unsigned messages give to a purchase is a claim, kept apart: anybody who has an old copy of the app
 /// could otherwise give an id of his own to somebody else's purchase, and be shown it under that id.
 enum AliasTable {
-  private static let upsert = RowsInsert(
+  private static let upsert = BulkInsert(
     into: """
       INSERT INTO aliases (app, environment, alias, kind, original_transaction_id, line, first_as_of, last_as_of) VALUES
       """,
@@ -16,7 +16,7 @@ enum AliasTable {
         first_as_of = LEAST(first_as_of, VALUES(first_as_of)), last_as_of = GREATEST(last_as_of, VALUES(last_as_of))
       """, repeatsLast: true)
 
-  private static let upsertClaimed = RowsInsert(
+  private static let upsertClaimed = BulkInsert(
     into: """
       INSERT INTO claimed_aliases
         (app, environment, alias, kind, original_transaction_id, line, first_as_of, last_as_of) VALUES
@@ -29,7 +29,7 @@ enum AliasTable {
   static func note(_ findings: [(App.ID, Findings)], in session: borrowing Session) throws(DatabaseError) {
     var (proven, claimed): ([[SQLValue]], [[SQLValue]]) = ([], [])
     for (app, findings) in findings {
-      let scope = Scope(app: app, environment: findings.environment).columns
+      let scope = AppScope(app: app, environment: findings.environment).columns
       for alias in findings.aliases {
         let asOf = SQLValue.integer(alias.asOf.sinceEpoch)
         let row: [SQLValue] =
@@ -87,7 +87,7 @@ enum AliasTable {
       """
     ) { row throws(DatabaseError) in
       count += 1
-      guard count <= limit else { throw RowBound.tooLarge(limit) }
+      guard count <= limit else { throw ReadLimit.tooLarge(limit) }
       if let node = CustomerNode(text: try row.text("node")) {
         try each(try Environment(code: row.int("environment")), node)
       }
@@ -116,7 +116,7 @@ extension AliasTable {
       UNION SELECT environment, original_transaction_id FROM \(Table.claimedAliases.everywhere(token, of: app))
         AND kind = \(Alias.Kind.appAccountToken.rawValue)
       UNION SELECT environment, original_transaction_id FROM \(Table.claimedValues.everywhere(id, of: app))
-        AND kind = \(Attribution.Kind.userID.rawValue)
+        AND kind = \(AccountAssociation.Kind.userID.rawValue)
       ORDER BY environment, original_transaction_id LIMIT \(limit + 1)
       """
     ) { row throws(DatabaseError) in
@@ -129,7 +129,7 @@ extension AliasTable {
 
   /// Returns those of these originalTransactionIds of which something signed is known.
   static func signed(
-    _ originals: [String], in scope: Scope, _ session: borrowing Session
+    _ originals: [String], in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> Set<String> {
     let sources = Source.allCases.filter(\.isSigned).map(\.rawValue)
     var signed: Set<String> = []
@@ -146,10 +146,10 @@ extension AliasTable {
   }
 }
 
-extension Ledger {
+extension LedgerStore {
   /// Whether a purchase is known under `id`, as one of these kinds or as its originalTransactionId.
   package static func knows(
-    _ id: String, as kinds: [Alias.Kind], in scope: Scope, _ session: borrowing Session
+    _ id: String, as kinds: [Alias.Kind], in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> Bool {
     try session.query(
       """

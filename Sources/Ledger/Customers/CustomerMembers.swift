@@ -4,7 +4,7 @@ import Purchases
 /// Who belongs together, read from `customers`.
 enum CustomerMembers {
   /// Every member of the customers to whom the nodes belong, as a table named `m`: each once, whichever nodes led to it.
-  static func together(_ nodes: [String], in scope: Scope) -> SQL {
+  static func together(_ nodes: [String], in scope: AppScope) -> SQL {
     """
     (SELECT DISTINCT label FROM \(Table.customers.each(nodes, in: scope))) together
     STRAIGHT_JOIN customers m FORCE INDEX (app) ON m.app = \(scope.app.number)
@@ -14,7 +14,7 @@ enum CustomerMembers {
 
   /// The labels of the customers of these nodes, by node; one that nothing links has none.
   static func labels(
-    ofNodes nodes: [String], in scope: Scope, _ session: borrowing Session
+    ofNodes nodes: [String], in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> [String: String] {
     var labels: [String: String] = [:]
     try session.read("node, label", of: .customers, nodes, in: scope) { row throws(DatabaseError) in
@@ -25,7 +25,7 @@ enum CustomerMembers {
 
   /// Every member of the customers of these labels, by label.
   private static func members(
-    ofLabels labels: [String], in scope: Scope, _ session: borrowing Session
+    ofLabels labels: [String], in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> [String: Set<CustomerNode>] {
     var members: [String: Set<CustomerNode>] = [:]
     try session.read("node, label", of: .labels, labels, in: scope) { row throws(DatabaseError) in
@@ -39,7 +39,7 @@ enum CustomerMembers {
   ///
   /// Without a link a node is a customer of its own.
   static func customers(
-    of nodes: [CustomerNode], in scope: Scope, _ session: borrowing Session
+    of nodes: [CustomerNode], in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> [String: Set<CustomerNode>] {
     let labels = try labels(ofNodes: nodes.map(\.text), in: scope, session)
     var customers: [String: Set<CustomerNode>] = [:]

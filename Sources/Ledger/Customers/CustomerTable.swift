@@ -7,28 +7,28 @@ import Purchases
 /// larger. So a member gets a new label only when its customer at least doubles, and n members cost n log n rows in whatever
 /// order their links come. What people see is the smallest member, which does not depend on that order.
 enum CustomerTable {
-  private static let insertLink = RowsInsert(
+  private static let insertLink = BulkInsert(
     into: "INSERT INTO links (app, environment, a, b) VALUES", then: "ON DUPLICATE KEY UPDATE a = VALUES(a)",
     repeatsLast: true)
 
-  private static let insertNode = RowsInsert(
+  private static let insertNode = BulkInsert(
     into: "INSERT INTO customers (app, environment, node, label) VALUES",
     then: "ON DUPLICATE KEY UPDATE node = VALUES(node)", repeatsLast: true)
 
-  private static let upsertLabel = RowsInsert(
+  private static let upsertLabel = BulkInsert(
     into: "INSERT INTO customers (app, environment, node, label) VALUES",
     then: "ON DUPLICATE KEY UPDATE label = VALUES(label)", repeatsLast: true)
 
   /// Moves what else is kept under labels to their new ones, in the same transaction.
-  typealias Renaming = ([String: String], Scope, borrowing Session) throws(DatabaseError) -> Void
+  typealias Renaming = ([String: String], AppScope, borrowing Session) throws(DatabaseError) -> Void
 
   /// Notes the links, and gives new labels where customers joined.
   static func note(
     _ findings: [(App.ID, Findings)], renaming: Renaming, in session: borrowing Session
   ) throws(DatabaseError) {
-    var links: [Scope: Set<CustomerLink>] = [:]
+    var links: [AppScope: Set<CustomerLink>] = [:]
     for (app, findings) in findings where !findings.links.isEmpty {
-      links[Scope(app: app, environment: findings.environment), default: []].formUnion(findings.links)
+      links[AppScope(app: app, environment: findings.environment), default: []].formUnion(findings.links)
     }
     for (scope, links) in links.sorted(by: { $0.key < $1.key }) {
       let rows: [[SQLValue]] = links.map { scope.columns + [.text($0.a.text), .text($0.b.text)] }
@@ -43,7 +43,7 @@ enum CustomerTable {
   /// The rows are made and locked before a label is read, and so are those of the labels, in order: two processes that
   /// join the same customers at once wait for each other and come to the same end.
   private static func join(
-    _ links: Set<CustomerLink>, in scope: Scope, _ session: borrowing Session
+    _ links: Set<CustomerLink>, in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> [String: String] {
     let nodes = Set(links.flatMap { [$0.a, $0.b] }).map(\.text).sorted()
     let new = try insert(nodes, in: scope, session)
@@ -70,7 +70,7 @@ enum CustomerTable {
 
   /// Makes rows of the nodes that have none; those that are new, and so are nobody else's label.
   private static func insert(
-    _ nodes: [String], in scope: Scope, _ session: borrowing Session
+    _ nodes: [String], in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> Set<String> {
     let known = Set(try CustomerMembers.labels(ofNodes: nodes, in: scope, session).keys)
     let missing = nodes.filter { !known.contains($0) }
@@ -81,7 +81,7 @@ enum CustomerTable {
 
   /// The labels of these nodes and of the labels themselves, their rows locked until the transaction ends.
   private static func lock(
-    _ nodes: [String], in scope: Scope, _ session: borrowing Session
+    _ nodes: [String], in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> [String: String] {
     var labels: [String: String] = [:]
     var unread = nodes
@@ -99,7 +99,7 @@ enum CustomerTable {
   /// Counts no further than it takes to tell: about as many rows are read as the second largest has. A count that is
   /// overtaken at this moment costs rows, and nothing else.
   private static func largest(
-    of labels: [String], _ new: Set<String>, in scope: Scope, _ session: borrowing Session
+    of labels: [String], _ new: Set<String>, in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> String {
     let old = labels.filter { !new.contains($0) }
     guard let first = old.first else { return labels[0] }
@@ -115,7 +115,7 @@ enum CustomerTable {
   }
 
   private static func count(
-    _ label: String, atMost limit: Int, in scope: Scope, _ session: borrowing Session
+    _ label: String, atMost limit: Int, in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> Int {
     try session.query(
       "SELECT COUNT(*) AS count FROM (SELECT 1 FROM \(Table.labels.range(label, in: scope)) LIMIT \(limit)) AS counted"
@@ -124,7 +124,7 @@ enum CustomerTable {
 
   /// Gives every member of the customers of these labels another.
   private static func rename(
-    _ renamed: [String: String], _ new: Set<String>, in scope: Scope, _ session: borrowing Session
+    _ renamed: [String: String], _ new: Set<String>, in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) {
     var rows: [[SQLValue]] = []
     // A node that was made here is the only member of its own, and its row is locked.
@@ -145,7 +145,7 @@ enum CustomerTable {
   /// The rows are locked against `join` until the transaction ends: what is written under a label is moved by a join
   /// that comes later, and none comes in between.
   static func labels(
-    of nodes: Set<CustomerNode>, in scope: Scope, _ session: borrowing Session
+    of nodes: Set<CustomerNode>, in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> [CustomerNode: String] {
     var labels: [CustomerNode: String] = [:]
     try session.read("node, label", of: .customers, nodes.map(\.text), in: scope, "LOCK IN SHARE MODE") {

@@ -19,7 +19,7 @@ package enum CanonicalDump {
     let names = Dictionary(apps.map { ($0.id, $0.bundleID) }) { first, _ in first }
     for app in apps {
       for environment in Environment.allCases {
-        let scope = Scope(app: app.id, environment: environment)
+        let scope = AppScope(app: app.id, environment: environment)
         let selected: SQL = "WHERE app = \(app.id.number) AND environment = \(environment.code)"
         for statement in try PurchaseTable.read(selected, bundleIDs: names, in: session) {
           try line(statement.canonical)
@@ -35,22 +35,22 @@ package enum CanonicalDump {
         }
         try aliases("aliases", "alias", in: scope, app: app.bundleID, session, line)
         try aliases("claimed_aliases", "claimedAlias", in: scope, app: app.bundleID, session, line)
-        try ClaimedLinkTable.read(in: scope, session) { link throws(DatabaseError) in
+        try UnconfirmedLinkTable.read(in: scope, session) { link throws(DatabaseError) in
           try line(link.canonical(scope, app))
         }
-        for attribution in try AttributionTable.read(selected, in: session) {
+        for attribution in try AccountAssociationTable.read(selected, in: session) {
           try line(attribution.canonical(scope, app))
         }
         try customers(in: scope, app: app.bundleID, session, line)
       }
       let seeds: SQL = "WHERE app = \(app.id.number) ORDER BY environment, transaction_id"
       for row in try SeedTable.read(seeds, bundleIDs: names, in: session) { try line(row.seed.canonical) }
-      for row in try WaitingUserIDTable.read(of: app.id, in: session) { try line(row.canonical(app)) }
+      for row in try PendingUserIDTable.read(of: app.id, in: session) { try line(row.canonical(app)) }
     }
   }
 
   private static func aliases(
-    _ table: String, _ what: String, in scope: Scope, app: String, _ session: borrowing Session,
+    _ table: String, _ what: String, in scope: AppScope, app: String, _ session: borrowing Session,
     _ line: (JSONObject) throws(DatabaseError) -> Void
   ) throws(DatabaseError) {
     try session.query(
@@ -71,7 +71,7 @@ package enum CanonicalDump {
 
   /// Each customer by its smallest member: which one its label is depends on the order in which links came.
   private static func customers(
-    in scope: Scope, app: String, _ session: borrowing Session, _ line: (JSONObject) throws(DatabaseError) -> Void
+    in scope: AppScope, app: String, _ session: borrowing Session, _ line: (JSONObject) throws(DatabaseError) -> Void
   ) throws(DatabaseError) {
     try session.query(
       """
@@ -116,8 +116,8 @@ extension AppTransactionStatement {
   fileprivate var canonical: JSONObject { canonical("appTransaction", key.app, key.environment, key.appTransactionID) }
 }
 
-extension Attribution {
-  fileprivate func canonical(_ scope: Scope, _ app: App) -> JSONObject {
+extension AccountAssociation {
+  fileprivate func canonical(_ scope: AppScope, _ app: App) -> JSONObject {
     var object: JSONObject = [
       kind.name: .string(value), "app": .string(app.bundleID), "environment": .string(scope.environment.rawValue),
       "originalTransactionId": .string(originalTransactionID), "line": .string(line.text),
@@ -129,8 +129,8 @@ extension Attribution {
   }
 }
 
-extension ClaimedLink {
-  fileprivate func canonical(_ scope: Scope, _ app: App) -> JSONObject {
+extension UnconfirmedLink {
+  fileprivate func canonical(_ scope: AppScope, _ app: App) -> JSONObject {
     [
       "claimedLink": .string(a.text), "with": .string(b.text), "app": .string(app.bundleID),
       "environment": .string(scope.environment.rawValue), "message": .string(Digest(bytes: message)?.hex ?? ""),
@@ -138,7 +138,7 @@ extension ClaimedLink {
   }
 }
 
-extension WaitingUserIDTable.Row {
+extension PendingUserIDTable.Row {
   fileprivate func canonical(_ app: App) -> JSONObject {
     [
       "waitingUserID": .string(userID), "app": .string(app.bundleID),
@@ -149,7 +149,7 @@ extension WaitingUserIDTable.Row {
   }
 }
 
-extension Seed {
+extension TransactionReference {
   /// Without the message that named it first: which one that is depends on when each was received.
   fileprivate var canonical: JSONObject {
     [

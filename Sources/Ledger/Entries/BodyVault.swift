@@ -54,7 +54,7 @@ package struct BodyVault: Sendable {
     }
   }
 
-  func open(_ bytes: [UInt8], of digest: Digest, receivedAt: Milliseconds) throws(BodyDamage) -> Opened {
+  func open(_ bytes: [UInt8], of digest: Digest, receivedAt: Timestamp) throws(BodyDamage) -> Opened {
     let content: [UInt8]
     do throws(SealingError) {
       content = try keys.open(

@@ -21,20 +21,20 @@ package struct InboxMessage: Hashable, Sendable {
   package let digest: Digest
   package let kind: Kind
   package let body: [UInt8]
-  package let receivedAt: Milliseconds
+  package let receivedAt: Timestamp
   /// Nil for a notification, of which nothing is said but what it says itself.
-  package let claim: Claim?
+  package let claim: SubmissionMetadata?
 
   /// - Parameter identity: what makes two messages one, where that is not the body: the JWS alone, whatever a stranger
   ///   wraps around it; the body together with whose it is said to be, where the body does not say.
   package init(
-    kind: Kind, body: [UInt8], identity: [UInt8]? = nil, claim: Claim? = nil, receivedAt: Milliseconds
+    kind: Kind, body: [UInt8], identity: [UInt8]? = nil, claim: SubmissionMetadata? = nil, receivedAt: Timestamp
   ) {
     self.init(kind: kind, body: body, claim: claim, receivedAt: receivedAt, digest: .sha256(identity ?? body))
   }
 
   /// - Parameter digest: that of what makes two messages one, as above.
-  package init(kind: Kind, body: [UInt8], claim: Claim?, receivedAt: Milliseconds, digest: Digest) {
+  package init(kind: Kind, body: [UInt8], claim: SubmissionMetadata?, receivedAt: Timestamp, digest: Digest) {
     self.digest = digest
     self.kind = kind
     self.body = body

@@ -6,7 +6,7 @@ import Time
 
 /// `events`: what happened, each notification once.
 enum EventTable {
-  private static let upsert = RowsInsert(
+  private static let upsert = BulkInsert(
     into: """
       INSERT INTO events (app, environment, id, notification_uuid, notification_type, subtype, original_transaction_id,
         transaction_id, line, date, source, as_of, details, rule, message, precedence) VALUES
@@ -36,7 +36,7 @@ enum EventTable {
         .text(event.originalTransactionID ?? ""), event.transactionID.sqlValue, (event.line?.text).sqlValue,
         .integer(event.date.sinceEpoch), .integer(Int64(event.source.rawValue)),
         .integer(event.rank.asOf.sinceEpoch), .bytes(event.details.encoded()), event.rule.sqlValue,
-        .bytes(event.message), .bytes(Precedence.bytes(event.rank)),
+        .bytes(event.message), .bytes(EncodedRank.bytes(event.rank)),
       ]
     }
     _ = try session.insert(upsert, rows: rows.inKeyOrder(columns: 3))
@@ -73,7 +73,7 @@ enum EventTable {
           line: try row.optionalText("line").map(Line.init(text:)), date: try row.milliseconds("date"),
           source: Source(rawValue: try row.int("source")) ?? .unverifiedReceipt,
           rank: Rank(
-            asOf: try row.milliseconds("as_of"), tieBreak: Precedence.tieBreak(try row.bytes("precedence"))),
+            asOf: try row.milliseconds("as_of"), tieBreak: EncodedRank.tieBreak(try row.bytes("precedence"))),
           details: (try? JSONReader.read(row.bytes("details"), limits: .stored).object) ?? [:],
           message: try row.bytes("message"),
           rule: try row.optionalText("rule")))
@@ -83,7 +83,7 @@ enum EventTable {
 
   /// The same as far as a look-up reads them.
   static func read(
-    _ condition: SQL, bundleIDs: [App.ID: String], within bound: inout RowBound, in session: borrowing Session
+    _ condition: SQL, bundleIDs: [App.ID: String], within bound: inout ReadLimit, in session: borrowing Session
   ) throws(DatabaseError) -> [Event] {
     let events = try bound.rows { further, isBackward, limit throws(DatabaseError) in
       try read(condition + further, bundleIDs: bundleIDs, atMost: limit, isBackward: isBackward, in: session)

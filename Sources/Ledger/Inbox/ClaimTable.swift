@@ -4,11 +4,11 @@ import Signing
 
 /// `claims`: what was said of messages in the inbox and in quarantine, where the message's own row does not say the same.
 enum ClaimTable {
-  private static let insert = RowsInsert(
+  private static let insert = BulkInsert(
     into: "INSERT INTO claims (digest, environment, user_id, is_stored) VALUES",
     then: "ON DUPLICATE KEY UPDATE digest = VALUES(digest)")
 
-  static func note(_ claims: [(Digest, Claim)], in session: borrowing Session) throws(DatabaseError) {
+  static func note(_ claims: [(Digest, SubmissionMetadata)], in session: borrowing Session) throws(DatabaseError) {
     let rows: [[SQLValue]] = claims.map { digest, claim in
       [
         .bytes(digest.bytes), .integer(Int64(claim.environment?.code ?? nobodySaid)), claim.userID.sqlValue,
@@ -19,9 +19,9 @@ enum ClaimTable {
   }
 
   /// Of a row that has `claimed_environment`, `user_id` and `is_stored` of the table; nil when it has no claim.
-  static func claim(of row: Row) throws(DatabaseError) -> Claim? {
+  static func claim(of row: Row) throws(DatabaseError) -> SubmissionMetadata? {
     guard let environment = try row.optionalInt("claimed_environment") else { return nil }
-    return Claim(
+    return SubmissionMetadata(
       environment: environment == nobodySaid ? nil : try Environment(code: environment),
       userID: try row.optionalText("user_id"), isStored: try row.int("is_stored") == 1)
   }

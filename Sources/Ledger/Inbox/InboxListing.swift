@@ -6,11 +6,11 @@ package import Time
 /// A message of the inbox without its body.
 package struct InboxListing: Sendable {
   package let digest: Digest
-  package let receivedAt: Milliseconds
+  package let receivedAt: Timestamp
   package let kind: InboxMessage.Kind
   package let app: App.ID
   package let environment: Environment
-  package let signedAt: Milliseconds?
+  package let signedAt: Timestamp?
   package let title: String
   /// Bytes of the body.
   package let size: Int

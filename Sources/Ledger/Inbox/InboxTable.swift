@@ -5,23 +5,23 @@ import Time
 
 /// `inbox`, `bodies` and `headers`: every accepted message, once.
 package enum InboxTable {
-  private static let insertMessage = RowsInsert(
+  private static let insertMessage = BulkInsert(
     into: """
       INSERT INTO inbox (digest, month, received_at, arrival, kind, app, environment, signed_at, title, size) VALUES
       """,
     then: "ON DUPLICATE KEY UPDATE digest = VALUES(digest)", repeatsLast: true)
 
-  private static let insertBody = RowsInsert(
+  private static let insertBody = BulkInsert(
     into: "INSERT INTO bodies (month, digest, body) VALUES", then: "ON DUPLICATE KEY UPDATE digest = VALUES(digest)")
 
-  private static let insertHeader = RowsInsert(
+  private static let insertHeader = BulkInsert(
     into: "INSERT INTO headers (digest, header) VALUES", then: "ON DUPLICATE KEY UPDATE digest = VALUES(digest)")
 
   /// Writes the messages that are not there yet; the digests of those that were.
   ///
   /// `arrival` is this attempt's own mark: it tells our rows from another process's.
   static func insert(
-    _ messages: [(InboxMessage, Entry.Acceptance)], arrival: [UInt8], in session: borrowing Session
+    _ messages: [(InboxMessage, LedgerEntry.AcceptedMessage)], arrival: [UInt8], in session: borrowing Session
   ) throws(DatabaseError) -> Set<Digest> {
     guard !messages.isEmpty else { return [] }
     let rows: [[SQLValue]] = messages.map { message, acceptance in

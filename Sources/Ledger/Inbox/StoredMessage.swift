@@ -10,11 +10,11 @@ package struct StoredMessage: Hashable, Sendable {
   /// The app's bundle id.
   package let bundleID: String
   package let environment: Environment
-  package let signedAt: Milliseconds?
+  package let signedAt: Timestamp?
   package let title: String
 
   /// What was said of it when it came.
-  package var claim: Claim { message.claim ?? Claim(environment: environment) }
+  package var claim: SubmissionMetadata { message.claim ?? SubmissionMetadata(environment: environment) }
 }
 
 extension InboxTable {

@@ -1,21 +1,21 @@
 package import Database
 package import Purchases
 
-extension Ledger {
+extension LedgerStore {
   /// Whether a receipt tells of a purchase, or of an id of one, of which nothing signed is known.
   ///
   /// Of purchases that the receipt does not prove, as where it signs no environment, anything that is known will do: nobody
   /// can make them new again by sending the same receipt in other clothes.
   package func hasNews(_ findings: Findings, app: App.ID) async throws(DatabaseError) -> Bool {
     try await pool.read { session throws(DatabaseError) in
-      let scope = Scope(app: app, environment: findings.environment)
+      let scope = AppScope(app: app, environment: findings.environment)
       if try Self.hasNewLine(findings, in: scope, session) { return true }
       return try Self.hasNewID(findings, in: scope, session)
     }
   }
 
   private static func hasNewLine(
-    _ findings: Findings, in scope: Scope, _ session: borrowing Session
+    _ findings: Findings, in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> Bool {
     var missing: [Bool: Set<PurchaseKey>] = [:]
     for statement in findings.purchases {
@@ -41,7 +41,7 @@ extension Ledger {
   }
 
   private static func hasNewID(
-    _ findings: Findings, in scope: Scope, _ session: borrowing Session
+    _ findings: Findings, in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> Bool {
     let aliases = findings.aliases
     let claimed = Set(aliases.filter(\.isClaimed).map(\.id))
@@ -56,7 +56,7 @@ extension Ledger {
   }
 
   private static func known(
-    _ ids: Set<String>, in table: Table, _ scope: Scope, _ session: borrowing Session
+    _ ids: Set<String>, in table: Table, _ scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> [String] {
     var known: [String] = []
     try session.read("DISTINCT alias", of: table, ids, in: scope) { row throws(DatabaseError) in

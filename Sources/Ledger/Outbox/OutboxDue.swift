@@ -5,7 +5,7 @@ package import Time
 package struct DueWork: Sendable {
   package let destination: Destination
   /// Classes of which a row is ready and due.
-  package let due: Set<ProofClass>
+  package let due: Set<TrustLevel>
   /// Rows wait that have no keys yet.
   package let needsSorting: Bool
 
@@ -16,8 +16,8 @@ extension OutboxTable {
   /// Every destination with what is due for it; nothing is due for one that is not enabled.
   ///
   /// One index look-up for each destination and class.
-  package static func due(at now: Milliseconds, in session: borrowing Session) throws(DatabaseError) -> [DueWork] {
-    let isDue = ProofClass.allCases.map { proof -> SQL in
+  package static func due(at now: Timestamp, in session: borrowing Session) throws(DatabaseError) -> [DueWork] {
+    let isDue = TrustLevel.allCases.map { proof -> SQL in
       """
       EXISTS (SELECT 1 FROM outbox o FORCE INDEX (by_readiness) WHERE o.destination = d.id AND o.state = 0
         AND o.readiness = \(Readiness.ready.rawValue) AND o.class = \(proof.rawValue) AND o.due_at <= \(now))
@@ -37,7 +37,7 @@ extension OutboxTable {
         work.append(DueWork(destination: destination, due: [], needsSorting: false))
         continue
       }
-      var due: Set<ProofClass> = []
+      var due: Set<TrustLevel> = []
       if try row.bool("proven") { due.insert(.proven) }
       if try row.bool("claimed") { due.insert(.claimed) }
       if try row.bool("unproven") { due.insert(.unproven) }

@@ -12,9 +12,9 @@ enum OutboxKeys {
   struct Key: Hashable {
     let destination: Int
     let customer: String
-    let proof: ProofClass
+    let proof: TrustLevel
     let sequence: Int64
-    let enqueuedAt: Milliseconds
+    let enqueuedAt: Timestamp
 
     fileprivate var columns: [SQLValue] {
       [
@@ -27,9 +27,9 @@ enum OutboxKeys {
   /// A node that a row names.
   struct Member: Hashable {
     let destination: Int
-    let proof: ProofClass
+    let proof: TrustLevel
     let sequence: Int64
-    let enqueuedAt: Milliseconds
+    let enqueuedAt: Timestamp
     let node: CustomerNode
 
     fileprivate func key(_ labels: [CustomerNode: String]) -> Key {
@@ -39,7 +39,7 @@ enum OutboxKeys {
     }
   }
 
-  private static let insertKey = RowsInsert(
+  private static let insertKey = BulkInsert(
     into: "INSERT INTO outbox_keys (destination, customer, class, sequence, enqueued_at) VALUES",
     then: "ON DUPLICATE KEY UPDATE customer = VALUES(customer)", repeatsLast: true)
 
@@ -51,7 +51,7 @@ enum OutboxKeys {
   ///
   /// A join that is under way meanwhile either finds the keys and moves them, or is waited for. Nodes without a link have no
   /// row that could be locked: their labels are read once more when the keys are there for a join to find.
-  static func insert(_ members: Set<Member>, in scope: Scope, _ session: borrowing Session) throws(DatabaseError) {
+  static func insert(_ members: Set<Member>, in scope: AppScope, _ session: borrowing Session) throws(DatabaseError) {
     let members = members.filter { $0.proof != .unproven }
     guard !members.isEmpty else { return }
     let nodes = Set(members.map(\.node))
@@ -111,7 +111,7 @@ enum OutboxKeys {
   ) throws(DatabaseError) -> [Heads] {
     var heads: [String: Heads] = [:]
     let lookUps = customers.sorted().flatMap { customer in
-      [ProofClass.proven, .claimed].map { proof -> SQL in
+      [TrustLevel.proven, .claimed].map { proof -> SQL in
         """
         (SELECT customer, class, sequence FROM outbox_keys FORCE INDEX (PRIMARY)
         WHERE destination = \(destination) AND customer = \(customer) AND class = \(proof.rawValue)
@@ -121,7 +121,7 @@ enum OutboxKeys {
     }
     for row in try Self.rows(of: lookUps, in: session) {
       let (customer, sequence) = (try row.text("customer"), try row.int64("sequence"))
-      if try row.int("class") == ProofClass.proven.rawValue {
+      if try row.int("class") == TrustLevel.proven.rawValue {
         heads[customer, default: Heads()].proven = sequence
       } else {
         heads[customer, default: Heads()].claimed = sequence
@@ -192,11 +192,11 @@ enum OutboxKeys {
       {
         let (sequence, destination) = (try row.int64("sequence"), try row.int("destination"))
         let customer = try row.text("customer")
-        let isProven = try row.int("class") == ProofClass.proven.rawValue
+        let isProven = try row.int("class") == TrustLevel.proven.rawValue
         let proven = try row.optionalInt64("proven").flatMap { $0 < sequence ? $0 : nil }
         let claimed = try row.optionalInt64("claimed").flatMap { $0 < sequence ? $0 : nil }
         if isProven, claimed != nil { behindClaimed.append((sequence, destination, customer)) }
-        let (head, proof): (Int64?, ProofClass) =
+        let (head, proof): (Int64?, TrustLevel) =
           switch (proven, isProven ? nil : claimed) {
           case (let proven?, let claimed?): proven < claimed ? (proven, .proven) : (claimed, .claimed)
           case (let proven?, nil): (proven, .proven)
@@ -204,14 +204,14 @@ enum OutboxKeys {
           }
         guard let head, head < obstacles[sequence]?.predecessor?.sequence ?? .max else { continue }
         obstacles[sequence, default: Obstacles()].predecessor = Key(
-          destination: destination, customer: customer, proof: proof, sequence: head, enqueuedAt: Milliseconds(.min))
+          destination: destination, customer: customer, proof: proof, sequence: head, enqueuedAt: Timestamp(.min))
       }
     }
     let lookUps = behindClaimed.map { sequence, destination, customer -> SQL in
       """
       (SELECT CAST(\(sequence) AS SIGNED) AS behind, destination, customer, sequence, enqueued_at
       FROM outbox_keys FORCE INDEX (PRIMARY) WHERE destination = \(destination) AND customer = \(customer)
-      AND class = \(ProofClass.claimed.rawValue) AND sequence < \(sequence) ORDER BY sequence DESC LIMIT 1)
+      AND class = \(TrustLevel.claimed.rawValue) AND sequence < \(sequence) ORDER BY sequence DESC LIMIT 1)
       """
     }
     var found: [Int64: Set<String>] = [:]
@@ -229,7 +229,7 @@ enum OutboxKeys {
   }
 
   /// The first row of a class under the customer of the key `k`.
-  private static func head(of proof: ProofClass) -> SQL {
+  private static func head(of proof: TrustLevel) -> SQL {
     // All columns of the index are in the ORDER BY: MySQL sorts the customer's whole queue otherwise.
     """
     (SELECT n.sequence FROM outbox_keys n FORCE INDEX (PRIMARY)
@@ -253,7 +253,8 @@ enum OutboxKeys {
   ///
   /// Called where customers join, in the same transaction: from its commit on, newer rows of the joined customer wait
   /// for the older rows of both. Which of two rows may go that could both go before is decided when they are leased.
-  static func rename(_ labels: [String: String], in scope: Scope, _ session: borrowing Session) throws(DatabaseError) {
+  static func rename(_ labels: [String: String], in scope: AppScope, _ session: borrowing Session) throws(DatabaseError)
+  {
     guard !labels.isEmpty else { return }
     var destinations: [Int] = []
     for row in try session.query(
@@ -270,7 +271,7 @@ enum OutboxKeys {
           WHERE destination = \(destination) AND customer IN (\(list: part)) FOR UPDATE
           """)
         {
-          guard let label = labels[try row.text("customer")], let proof = ProofClass(rawValue: try row.int("class"))
+          guard let label = labels[try row.text("customer")], let proof = TrustLevel(rawValue: try row.int("class"))
           else { continue }
           moved.insert(
             Key(

@@ -7,21 +7,21 @@ package struct LeasedDelivery: Sendable {
   package let sequence: Int64
   package let destination: Destination.ID
   package let message: Digest
-  package let proof: ProofClass
+  package let proof: TrustLevel
   /// Bytes of the body, or a guess where they were not noted.
   package let size: Int
   /// This one included.
   package let attempt: Int
-  package let createdAt: Milliseconds
+  package let createdAt: Timestamp
   /// A failure after it is final.
-  package let expiresAt: Milliseconds
+  package let expiresAt: Timestamp
   /// From then on another process may send it.
-  package let leasedUntil: Milliseconds
+  package let leasedUntil: Timestamp
   package let owner: [UInt8]
 
   package init(
-    sequence: Int64, destination: Destination.ID, message: Digest, proof: ProofClass, size: Int, attempt: Int,
-    createdAt: Milliseconds, expiresAt: Milliseconds, leasedUntil: Milliseconds, owner: [UInt8]
+    sequence: Int64, destination: Destination.ID, message: Digest, proof: TrustLevel, size: Int, attempt: Int,
+    createdAt: Timestamp, expiresAt: Timestamp, leasedUntil: Timestamp, owner: [UInt8]
   ) {
     self.sequence = sequence
     self.destination = destination
@@ -45,13 +45,13 @@ extension OutboxTable {
   /// A row that may be leased, and since when it is due.
   private struct Candidate {
     let delivery: LeasedDelivery
-    let dueAt: Milliseconds
+    let dueAt: Timestamp
   }
 
   /// Leases up to `limit` ready rows of a class that are due and wait for nothing, and blocks or puts off the others that
   /// were looked at.
   static func lease(
-    upTo limit: Int, of proof: ProofClass, since: Milliseconds?, at destination: Destination.ID,
+    upTo limit: Int, of proof: TrustLevel, since: Timestamp?, at destination: Destination.ID,
     _ lease: OutboxTurn.Lease, bytes: Int, _ outcome: inout OutboxTurn.Outcome, in session: borrowing Session
   ) throws(DatabaseError) {
     var (left, bytes, isFirst) = (limit, bytes, true)
@@ -103,7 +103,7 @@ extension OutboxTable {
 
   /// Ready rows of a class that are due, the longest due first.
   private static func due(
-    _ proof: ProofClass, since: Milliseconds?, at destination: Destination.ID, _ lease: OutboxTurn.Lease, limit: Int,
+    _ proof: TrustLevel, since: Timestamp?, at destination: Destination.ID, _ lease: OutboxTurn.Lease, limit: Int,
     in session: borrowing Session
   ) throws(DatabaseError) -> [Candidate] {
     var due: [Candidate] = []
@@ -111,7 +111,7 @@ extension OutboxTable {
       """
       SELECT sequence, message, size, attempts, created_at, due_at, expires_at FROM outbox FORCE INDEX (by_readiness)
       WHERE destination = \(destination.number) AND state = 0 AND readiness = \(Readiness.ready.rawValue)
-        AND class = \(proof.rawValue) AND due_at BETWEEN \(since ?? Milliseconds(.min)) AND \(lease.now)
+        AND class = \(proof.rawValue) AND due_at BETWEEN \(since ?? Timestamp(.min)) AND \(lease.now)
       ORDER BY due_at, sequence LIMIT \(limit)
       """)
     {
@@ -139,14 +139,14 @@ extension OutboxTable {
     /// Those that wait until an earlier row is settled.
     var blocked: Set<Int64> = []
     /// Those that wait for claimed rows alone, and until when at most.
-    var held: [Int64: Milliseconds] = [:]
+    var held: [Int64: Timestamp] = [:]
     /// Other rows that became ready, because the row before them turned out to wait no longer.
     var freed = Freed()
   }
 
   /// The rows among these that have to wait for an earlier one.
   static func waits(
-    among sequences: [Int64], at destination: Destination.ID, now: Milliseconds, in session: borrowing Session
+    among sequences: [Int64], at destination: Destination.ID, now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) -> Waits {
     var waits = Waits()
     var obstacles = try OutboxKeys.obstacles(of: sequences, in: session)
@@ -176,7 +176,7 @@ extension OutboxTable {
 
   /// Removes keys of rows that no longer wait: a binary of the schema before settles rows without their keys.
   private static func clean(
-    _ key: OutboxKeys.Key, at destination: Destination.ID, now: Milliseconds, in session: borrowing Session
+    _ key: OutboxKeys.Key, at destination: Destination.ID, now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) -> Freed {
     let rows = try OutboxKeys.rows(from: key, in: session)
     let waiting = try Self.waiting(among: rows, in: session)
@@ -184,7 +184,7 @@ extension OutboxTable {
   }
 
   /// Has ready rows wait until some time, or until what they wait for is settled.
-  private static func putOff(_ held: [Int64: Milliseconds], in session: borrowing Session) throws(DatabaseError) {
+  private static func putOff(_ held: [Int64: Timestamp], in session: borrowing Session) throws(DatabaseError) {
     for (end, rows) in Dictionary(grouping: held, by: \.value).sorted(by: { $0.key < $1.key }) {
       for part in rows.map(\.key).sorted().parts() {
         _ = try session.execute(

@@ -33,7 +33,7 @@ extension OutboxTable {
       for row in try session.query(
         """
         SELECT sequence FROM outbox FORCE INDEX (PRIMARY)
-        WHERE sequence IN (\(list: part)) AND class <> \(ProofClass.unproven.rawValue)
+        WHERE sequence IN (\(list: part)) AND class <> \(TrustLevel.unproven.rawValue)
         """)
       {
         proven.insert(try row.int64(0))

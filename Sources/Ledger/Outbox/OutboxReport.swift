@@ -9,14 +9,14 @@ package struct OutboxRow: Sendable {
   package let message: Digest
   package let state: OutboxTable.State
   package let attempts: Int
-  package let createdAt: Milliseconds
+  package let createdAt: Timestamp
   /// When it is tried next, or its lease ends.
-  package let dueAt: Milliseconds
+  package let dueAt: Timestamp
   package let isLeased: Bool
   /// Whether an earlier message of the same customer has to be delivered first.
   package let isBlocked: Bool
   /// Nil when an older binary wrote the row and it was not looked at yet.
-  package let proof: ProofClass?
+  package let proof: TrustLevel?
   /// Why the last attempt failed.
   package let error: String?
 }
@@ -26,7 +26,7 @@ package struct OutboxDepth: Hashable, Sendable {
   package var waiting = 0
   package var dead = 0
   /// When the oldest waiting row was written.
-  package var oldest: Milliseconds?
+  package var oldest: Timestamp?
   /// Of the first hundred waiting rows those that the back end has refused.
   package var failing = 0
   /// What it answered to one of them.
@@ -80,11 +80,11 @@ extension OutboxTable {
     package var states: [State] = []
     /// The first bytes of a message's digest.
     package var digestPrefix: [UInt8]?
-    package var proof: ProofClass?
+    package var proof: TrustLevel?
     /// A part of the last error; upper and lower case make no difference.
     package var reason: String?
-    package var createdBefore: Milliseconds?
-    package var createdSince: Milliseconds?
+    package var createdBefore: Timestamp?
+    package var createdSince: Timestamp?
 
     package init() {}
 
@@ -128,7 +128,7 @@ extension OutboxTable {
           message: digest, state: state, attempts: try row.int("attempts"),
           createdAt: try row.milliseconds("created_at"), dueAt: try row.milliseconds("due_at"),
           isLeased: try row.bool("is_leased"), isBlocked: try row.bool("is_blocked"),
-          proof: ProofClass(rawValue: try row.int("class")), error: try row.optionalText("error")))
+          proof: TrustLevel(rawValue: try row.int("class")), error: try row.optionalText("error")))
     }
     return rows
   }
@@ -148,7 +148,7 @@ extension OutboxTable {
   /// They are sorted like rows that never had a key: what waits behind them and is not on its way then waits for them.
   /// Unproven ones have no key.
   package static func replay(
-    _ sequences: [Int64], at now: Milliseconds, in session: borrowing Session
+    _ sequences: [Int64], at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) -> Change {
     var (replayed, room, chosen): (Change, [Int: Int], [Int64]) = (Change(), [:], [])
     for row in try session.query(
@@ -157,7 +157,7 @@ extension OutboxTable {
       WHERE sequence IN (\(list: sequences)) AND state = \(State.dead.rawValue) ORDER BY sequence
       """)
     {
-      if try row.int("class") == ProofClass.unproven.rawValue {
+      if try row.int("class") == TrustLevel.unproven.rawValue {
         let destination = try row.int("destination")
         if room[destination] == nil { room[destination] = try roomForUnproven(at: destination, in: session) }
         guard let left = room[destination], left > 0 else {
@@ -169,7 +169,7 @@ extension OutboxTable {
       chosen.append(try row.int64("sequence"))
     }
     guard !chosen.isEmpty else { return replayed }
-    let unproven = ProofClass.unproven.rawValue
+    let unproven = TrustLevel.unproven.rawValue
     replayed.changed = Int(
       try session.execute(
         """
@@ -184,7 +184,7 @@ extension OutboxTable {
 
   /// Gives waiting rows up, so that what waits behind them goes on; how many were waiting.
   package static func giveUp(
-    _ sequences: [Int64], at now: Milliseconds, in session: borrowing Session
+    _ sequences: [Int64], at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) -> Int {
     var waiting: [Destination.ID: [Int64]] = [:]
     for row in try session.query(
@@ -232,7 +232,7 @@ extension OutboxTable {
   ///
   /// Not those of messages in quarantine: a replay would send them once more.
   package static func purge(
-    deliveredBefore instant: Milliseconds, limit: Int, in session: borrowing Session
+    deliveredBefore instant: Timestamp, limit: Int, in session: borrowing Session
   ) throws(DatabaseError) -> Int {
     let sequences = try session.query(
       """

@@ -30,7 +30,7 @@ extension OutboxTable {
           size = \(outgoing.size), attempts = 0, held = 0, owner = NULL, error = NULL, settled_at = NULL,
           created_at = \(start), due_at = \(start), expires_at = \(start + age)
         WHERE message = \(outgoing.message.bytes) AND destination IN (\(list: destinations))
-          AND state = \(State.dead.rawValue) AND (\(outgoing.isAccepted) OR class = \(ProofClass.unproven.rawValue))
+          AND state = \(State.dead.rawValue) AND (\(outgoing.isAccepted) OR class = \(TrustLevel.unproven.rawValue))
         """)
     }
   }

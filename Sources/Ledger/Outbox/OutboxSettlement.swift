@@ -7,7 +7,7 @@ package struct Settlement: Sendable {
     /// The destination has it.
     case delivered
     /// Tried again at `retryAt`.
-    case failed(error: String, retryAt: Milliseconds)
+    case failed(error: String, retryAt: Timestamp)
     /// Given up.
     case dead(error: String)
     /// Given back unused, as when the process stops; the attempt does not count.
@@ -34,7 +34,7 @@ extension OutboxTable {
   /// What was sent without proof settles nothing if the message was proven meanwhile: a stranger's copy may have been
   /// sent. Apple's is sent then.
   static func settle(
-    _ settlements: [Settlement], at destination: Destination.ID, now: Milliseconds, in session: borrowing Session
+    _ settlements: [Settlement], at destination: Destination.ID, now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) -> Freed {
     var (delivered, unproven, released): ([Int64], [LeasedDelivery], [LeasedDelivery]) = ([], [], [])
     var settled: [Int64] = []
@@ -64,7 +64,7 @@ extension OutboxTable {
 
   /// - Parameter proof: only rows that are of this class still; nil for all.
   private static func noteDelivered(
-    _ sequences: [Int64], only proof: ProofClass? = nil, at now: Milliseconds, in session: borrowing Session
+    _ sequences: [Int64], only proof: TrustLevel? = nil, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) {
     let condition: SQL = proof.map { "AND class = \($0.rawValue)" } ?? ""
     for part in sequences.parts() {
@@ -86,7 +86,7 @@ extension OutboxTable {
 
   /// False when the lease was lost.
   private static func note(
-    _ delivery: LeasedDelivery, _ state: State, _ error: String, due: Milliseconds, settledAt: Milliseconds?,
+    _ delivery: LeasedDelivery, _ state: State, _ error: String, due: Timestamp, settledAt: Timestamp?,
     in session: borrowing Session
   ) throws(DatabaseError) -> Bool {
     try session.execute(
@@ -94,13 +94,13 @@ extension OutboxTable {
       UPDATE outbox FORCE INDEX (PRIMARY) SET state = \(state.rawValue), due_at = \(due), error = \(error.cut(to: 255)),
         settled_at = \(settledAt), owner = NULL
       WHERE sequence = \(delivery.sequence) AND owner = \(delivery.owner) AND state = 0
-        AND (\(state != .dead || delivery.proof != .unproven) OR class = \(ProofClass.unproven.rawValue))
+        AND (\(state != .dead || delivery.proof != .unproven) OR class = \(TrustLevel.unproven.rawValue))
       """
     ).affectedRows == 1
   }
 
   private static func giveBack(
-    _ deliveries: [LeasedDelivery], at now: Milliseconds, in session: borrowing Session
+    _ deliveries: [LeasedDelivery], at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) {
     for (owner, deliveries) in Dictionary(grouping: deliveries, by: \.owner) {
       for part in deliveries.map(\.sequence).parts() {

@@ -33,9 +33,9 @@ extension OutboxTable {
   ) throws(DatabaseError) -> Int {
     try lock(destination.id, in: session)
     try markForSorting(at: destination.id, in: session)
-    var classes: [ProofClass: [Int64]] = [:]
+    var classes: [TrustLevel: [Int64]] = [:]
     var unknown: [Digest: Int64] = [:]
-    var enqueued: [Int64: Milliseconds] = [:]
+    var enqueued: [Int64: Timestamp] = [:]
     for row in try session.query(
       """
       SELECT sequence, message, class, created_at FROM outbox FORCE INDEX (by_readiness)
@@ -45,7 +45,7 @@ extension OutboxTable {
     {
       let sequence = try row.int64("sequence")
       enqueued[sequence] = try row.milliseconds("created_at")
-      if let proof = ProofClass(rawValue: try row.int("class")) {
+      if let proof = TrustLevel(rawValue: try row.int("class")) {
         classes[proof, default: []].append(sequence)
       } else if let digest = Digest(bytes: try row.bytes("message")) {
         unknown[digest] = sequence
@@ -55,9 +55,9 @@ extension OutboxTable {
       if let sequence = unknown[digest] { classes[proof, default: []].append(sequence) }
     }
     guard !classes.isEmpty else { return 0 }
-    var rows: [Int64: (proof: ProofClass, enqueuedAt: Milliseconds)] = [:]
+    var rows: [Int64: (proof: TrustLevel, enqueuedAt: Timestamp)] = [:]
     for (proof, sequences) in classes {
-      for sequence in sequences { rows[sequence] = (proof, enqueued[sequence] ?? Milliseconds(.min)) }
+      for sequence in sequences { rows[sequence] = (proof, enqueued[sequence] ?? Timestamp(.min)) }
     }
     try order(rows, at: destination, in: session)
     for (proof, sequences) in classes.sorted(by: { $0.key < $1.key }) {
@@ -113,7 +113,7 @@ extension OutboxTable {
 
   /// Gives the rows the keys of the customers they name, as these are called now.
   private static func order(
-    _ rows: [Int64: (proof: ProofClass, enqueuedAt: Milliseconds)], at destination: Destination,
+    _ rows: [Int64: (proof: TrustLevel, enqueuedAt: Timestamp)], at destination: Destination,
     in session: borrowing Session
   ) throws(DatabaseError) {
     let sequences = rows.keys.sorted()
@@ -141,8 +141,8 @@ extension OutboxTable {
   /// what is there without is V1's, all else was set aside.
   private static func proofs(
     of digests: [Digest], in session: borrowing Session
-  ) throws(DatabaseError) -> [Digest: ProofClass] {
-    var proofs: [Digest: ProofClass] = [:]
+  ) throws(DatabaseError) -> [Digest: TrustLevel] {
+    var proofs: [Digest: TrustLevel] = [:]
     for digest in digests { proofs[digest] = .unproven }
     for part in digests.map(\.bytes).parts() {
       for row in try session.query("SELECT digest, signed_at FROM inbox WHERE digest IN (\(list: part))") {

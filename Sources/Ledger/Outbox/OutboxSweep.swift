@@ -25,12 +25,12 @@ extension OutboxTable {
   /// Looks at up to `limit` blocked rows after `cursor`, and makes those ready that nothing blocks; in a transaction of
   /// its own.
   package static func sweep(
-    _ destination: Destination, after cursor: SweepCursor?, limit: Int, at now: Milliseconds,
+    _ destination: Destination, after cursor: SweepCursor?, limit: Int, at now: Timestamp,
     in session: borrowing Session
   ) throws(DatabaseError) -> SweepStep {
     let cursor = cursor ?? .start
     var rows: [SweepCursor] = []
-    for proof in max(0, cursor.proof)...ProofClass.unproven.rawValue where rows.count < limit {
+    for proof in max(0, cursor.proof)...TrustLevel.unproven.rawValue where rows.count < limit {
       let (dueAt, sequence) = proof == cursor.proof ? (cursor.dueAt, cursor.sequence) : (Int64.min, Int64(0))
       for row in try session.query(
         """

@@ -45,11 +45,11 @@ package enum OutboxTable {
 
   /// What the stages and destinations of some apps are inside a transaction.
   struct Roads {
-    var epochs: [Scope: Int64] = [:]
-    var destinations: [Scope: [Int]] = [:]
+    var epochs: [AppScope: Int64] = [:]
+    var destinations: [AppScope: [Int]] = [:]
 
     /// Whether the stage has changed since it was decided what to do for `addressee`.
-    func isStale(_ addressee: Entry.Addressee) -> Bool {
+    func isStale(_ addressee: LedgerEntry.DeliveryTarget) -> Bool {
       guard let epoch = addressee.epoch else { return false }
       return epochs[addressee.scope] != epoch
     }
@@ -67,7 +67,7 @@ package enum OutboxTable {
       WHERE f.app IN (\(list: list)) ORDER BY f.app, f.environment, d.id LOCK IN SHARE MODE
       """)
     {
-      let scope = Scope(app: App.ID(try row.int("app")), environment: try Environment(code: row.int("environment")))
+      let scope = AppScope(app: App.ID(try row.int("app")), environment: try Environment(code: row.int("environment")))
       roads.epochs[scope] = try row.int64("epoch")
       if let destination = try row.optionalInt("destination") {
         roads.destinations[scope, default: []].append(destination)
@@ -79,8 +79,8 @@ package enum OutboxTable {
   /// A message that has to go out, to whom, and the customers it names.
   struct Outgoing {
     let message: Digest
-    let addressee: Entry.Addressee
-    let proof: ProofClass
+    let addressee: LedgerEntry.DeliveryTarget
+    let proof: TrustLevel
     /// Bytes of its body.
     let size: Int
     let members: Set<CustomerNode>
@@ -89,11 +89,11 @@ package enum OutboxTable {
   }
 
   // A row that is there is locked and not changed: so the server's count tells whether there was any.
-  private static let insertRow = RowsInsert(
+  private static let insertRow = BulkInsert(
     into: "INSERT INTO outbox (destination, message, created_at, due_at, expires_at, class, readiness, size) VALUES",
     then: "ON DUPLICATE KEY UPDATE message = VALUES(message)")
 
-  private static let insertMember = RowsInsert(
+  private static let insertMember = BulkInsert(
     into: "INSERT INTO outbox_members (destination, member, sequence) VALUES",
     then: "ON DUPLICATE KEY UPDATE member = VALUES(member)", repeatsLast: true)
 
@@ -150,7 +150,7 @@ package enum OutboxTable {
       """
       SELECT COUNT(*) AS waiting FROM (SELECT 1 FROM outbox FORCE INDEX (by_readiness)
         WHERE destination = \(destination) AND state = 0 AND readiness = \(Readiness.ready.rawValue)
-        AND class = \(ProofClass.unproven.rawValue) LIMIT \(mostUnproven)) AS unproven
+        AND class = \(TrustLevel.unproven.rawValue) LIMIT \(mostUnproven)) AS unproven
       """
     ).first
     return mostUnproven - (try row?.int("waiting") ?? 0)
@@ -161,7 +161,7 @@ package enum OutboxTable {
     _ messages: [Digest: Outgoing], in session: borrowing Session
   ) throws(DatabaseError) {
     guard !messages.isEmpty else { return }
-    var members: [Scope: Set<OutboxKeys.Member>] = [:]
+    var members: [AppScope: Set<OutboxKeys.Member>] = [:]
     let digests = messages.keys.map(\.bytes)
     // Locked, since one that was set aside before may be on its way: its keys go with it when it is settled.
     for row in try session.query(
@@ -172,7 +172,7 @@ package enum OutboxTable {
     {
       guard let digest = Digest(bytes: try row.bytes("message")), let outgoing = messages[digest] else { continue }
       let (destination, sequence) = (try row.int("destination"), try row.int64("sequence"))
-      let proof = ProofClass(rawValue: try row.int("class")) ?? outgoing.proof
+      let proof = TrustLevel(rawValue: try row.int("class")) ?? outgoing.proof
       let enqueuedAt = try row.milliseconds("created_at")
       for node in outgoing.members {
         members[outgoing.addressee.scope, default: []].insert(

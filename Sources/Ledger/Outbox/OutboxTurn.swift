@@ -7,25 +7,25 @@ package import Time
 package struct OutboxTurn: Sendable {
   package var settlements: [Settlement] = []
   /// How many rows are wanted of each class.
-  package var wanted: [ProofClass: Int] = [:]
+  package var wanted: [TrustLevel: Int] = [:]
   /// Bytes of bodies that may be leased of each class; its first row is leased whatever its size.
-  package var bytes: [ProofClass: Int] = [:]
+  package var bytes: [TrustLevel: Int] = [:]
   /// Rows of a class that were due before this are not looked for.
   ///
   /// They are mostly gone, and the server steps over what is gone one by one until it is purged: for as long as a backup
   /// reads, that is everything that was sent since it began.
-  package var since: [ProofClass: Milliseconds] = [:]
+  package var since: [TrustLevel: Timestamp] = [:]
 
   package init() {}
 
   /// Who leases, when, and until when.
   package struct Lease: Sendable {
     package let owner: [UInt8]
-    package let now: Milliseconds
+    package let now: Timestamp
     /// From then on another process may send what is leased.
-    package let end: Milliseconds
+    package let end: Timestamp
 
-    package init(owner: [UInt8], now: Milliseconds, end: Milliseconds) {
+    package init(owner: [UInt8], now: Timestamp, end: Timestamp) {
       self.owner = owner
       self.now = now
       self.end = end
@@ -36,11 +36,11 @@ package struct OutboxTurn: Sendable {
   package struct Outcome: Sendable {
     package var leased: [LeasedDelivery] = []
     /// Classes of which more may be due: as many as wanted were leased, or the search was cut off.
-    package var unfinished: Set<ProofClass> = []
+    package var unfinished: Set<TrustLevel> = []
     /// How far the search came in each class: earlier rows were leased or blocked.
-    package var reached: [ProofClass: Milliseconds] = [:]
+    package var reached: [TrustLevel: Timestamp] = [:]
     /// Since when the earliest row is due that became ready because another was settled.
-    package var freedSince: Milliseconds?
+    package var freedSince: Timestamp?
     /// Rows have to be sorted before more can be leased.
     package var needsSorting = false
 
@@ -79,9 +79,9 @@ extension OutboxTable {
     /// How many were blocked.
     var count = 0
     /// Since when the earliest of them is due; nil when there is none.
-    var since: Milliseconds?
+    var since: Timestamp?
 
-    mutating func note(due: Milliseconds) { since = min(since ?? due, due) }
+    mutating func note(due: Timestamp) { since = min(since ?? due, due) }
 
     mutating func formUnion(_ other: Self) {
       count += other.count
@@ -93,7 +93,7 @@ extension OutboxTable {
   ///
   /// A proven row that is put off because of claimed rows is due at once when the last of them is gone.
   static func release(
-    _ settled: [Int64], at destination: Destination.ID, now: Milliseconds, in session: borrowing Session
+    _ settled: [Int64], at destination: Destination.ID, now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) -> Freed {
     let customers = try OutboxKeys.remove(settled, in: session)
     let heads = try OutboxKeys.heads(of: customers, at: destination.number, in: session)

@@ -1,7 +1,7 @@
 package import Database
 package import Signing
 
-extension Ledger {
+extension LedgerStore {
   /// Forwards messages that stay in quarantine, because an operator asks for it; returns those that are in the outbox now
   /// and were not before.
   ///
@@ -9,7 +9,7 @@ extension Ledger {
   /// a destination as it has room for (`OutboxTable.mostUnproven`); the others can be replayed later.
   ///
   /// - Parameter entries: each with its addressee; the others are left out.
-  package func forward(setAside entries: [Entry]) async throws(DatabaseError) -> Set<Digest> {
+  package func forward(setAside entries: [LedgerEntry]) async throws(DatabaseError) -> Set<Digest> {
     let addressed = entries.filter { $0.addressee != nil && !$0.isAccepted }
     guard !addressed.isEmpty else { return [] }
     return try await pool.transaction(replayable: true) { session throws(DatabaseError) in
@@ -33,7 +33,7 @@ extension OutboxTable {
   ///
   /// A stranger may have sent a copy to another app's URL: its row is at that app's.
   static func queued(
-    _ entries: [Entry], _ roads: Roads, in session: borrowing Session
+    _ entries: [LedgerEntry], _ roads: Roads, in session: borrowing Session
   ) throws(DatabaseError) -> Set<Digest> {
     var places: [Digest: Set<Int>] = [:]
     for part in entries.map(\.message.digest.bytes).parts() {

@@ -5,7 +5,7 @@ package import Time
 /// A message kept aside, without its body.
 package struct QuarantineListing: Sendable {
   package let digest: Digest
-  package let receivedAt: Milliseconds
+  package let receivedAt: Timestamp
   package let kind: InboxMessage.Kind
   package let source: String
   package let code: String
@@ -19,7 +19,7 @@ package struct QuarantineListing: Sendable {
 extension QuarantineTable {
   /// The oldest messages first, after a given one; of one code or of one digest prefix when asked.
   package static func list(
-    after: (Milliseconds, Digest)?, code: String?, digestPrefix: [UInt8]?, limit: Int, in session: borrowing Session
+    after: (Timestamp, Digest)?, code: String?, digestPrefix: [UInt8]?, limit: Int, in session: borrowing Session
   ) throws(DatabaseError) -> [QuarantineListing] {
     var condition: SQL = "WHERE TRUE"
     if let (time, digest) = after {

@@ -14,7 +14,7 @@ package struct QuarantinedMessage: Hashable, Sendable {
 
 /// `quarantine`: messages that were refused but are kept, until the cause is mended and they are replayed.
 package enum QuarantineTable {
-  private static let upsert = RowsInsert(
+  private static let upsert = BulkInsert(
     into: "INSERT INTO quarantine (digest, received_at, source, code, detail, app, kind, body, size) VALUES",
     then: "ON DUPLICATE KEY UPDATE digest = VALUES(digest)")
 
@@ -22,7 +22,7 @@ package enum QuarantineTable {
 
   /// Keeps the messages; what that adds to each source, which the caller notes at the end of the transaction.
   static func insert(
-    _ messages: [(InboxMessage, Entry.Refusal, BodyVault.Stored)], in session: borrowing Session
+    _ messages: [(InboxMessage, LedgerEntry.QuarantineReason, BodyVault.Stored)], in session: borrowing Session
   ) throws(DatabaseError) -> [QuarantineSource: QuarantineUsage] {
     let rows: [[SQLValue]] = messages.map { message, refusal, stored in
       [
@@ -55,8 +55,8 @@ package enum QuarantineTable {
     package let code: String
     package let source: String
     package let count: Int
-    package let oldest: Milliseconds
-    package let newest: Milliseconds
+    package let oldest: Timestamp
+    package let newest: Timestamp
   }
 
   /// Every reason for which something is kept, the most frequent first.
@@ -85,7 +85,7 @@ package enum QuarantineTable {
   ///
   /// - Returns: what that adds to each source and takes from it, which the caller notes at the end of the transaction.
   static func rename(
-    _ messages: [(InboxMessage, Entry.Refusal)], in session: borrowing Session
+    _ messages: [(InboxMessage, LedgerEntry.QuarantineReason)], in session: borrowing Session
   ) throws(DatabaseError) -> (
     added: [QuarantineSource: QuarantineUsage], removed: [QuarantineSource: QuarantineUsage]
   ) {
@@ -173,7 +173,7 @@ package enum QuarantineTable {
   /// What once was proven Apple's keeps its reason when this replay could not prove it: that says more of the roots
   /// it was made with than of the message.
   package static func noteReplay(
-    _ digest: Digest, _ refusal: Entry.Refusal, in session: borrowing Session
+    _ digest: Digest, _ refusal: LedgerEntry.QuarantineReason, in session: borrowing Session
   ) throws(DatabaseError) {
     let isProven = refusal.source != .unproven
     _ = try session.execute(
@@ -188,7 +188,7 @@ package enum QuarantineTable {
 
   /// How many messages `purge` would delete.
   package static func count(
-    receivedBefore instant: Milliseconds, code: String?, in session: borrowing Session
+    receivedBefore instant: Timestamp, code: String?, in session: borrowing Session
   ) throws(DatabaseError) -> Int {
     var statement: SQL = "SELECT COUNT(*) AS count FROM quarantine WHERE received_at < \(instant)"
     if let code { statement += " AND code = \(code)" }
@@ -200,7 +200,7 @@ package enum QuarantineTable {
   /// At most `limit` at once, so that no lock is held for long: call it until it deletes none. The last call of its
   /// transaction.
   package static func purge(
-    receivedBefore instant: Milliseconds, code: String?, limit: Int, in session: borrowing Session
+    receivedBefore instant: Timestamp, code: String?, limit: Int, in session: borrowing Session
   ) throws(DatabaseError) -> Int {
     // `size` is no column of that index: see `Ledger.slice`.
     var selection: SQL =

@@ -6,7 +6,7 @@ package import Time
 extension BucketTable {
   /// Returns the originalTransactionIds of the customer whom a member names now.
   package static func ids(
-    of member: CohortMember, in scope: Scope, _ session: borrowing Session
+    of member: CohortMember, in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> [String] {
     let known: SQL =
       switch member.kind {
@@ -27,13 +27,13 @@ extension BucketTable {
     return ids.isEmpty ? [] : try members(of: ids, in: scope, session)
   }
 
-  private static let choice = RowsInsert(
+  private static let choice = BulkInsert(
     into: "INSERT INTO buckets (app, environment, original_transaction_id, bucket, is_chosen, decided_at) VALUES",
     then: "ON DUPLICATE KEY UPDATE bucket = 0, is_chosen = 1")
 
   /// Puts customers into bucket 0.
   package static func choose(
-    _ ids: [String], in scope: Scope, at now: Milliseconds, _ session: borrowing Session
+    _ ids: [String], in scope: AppScope, at now: Timestamp, _ session: borrowing Session
   ) throws(DatabaseError) {
     for ids in ids.parts() {
       _ = try session.insert(
@@ -46,7 +46,7 @@ extension BucketTable {
 
   /// Takes customers out of the cohort: the next decision gives them the bucket of their hash.
   package static func release(
-    _ ids: [String], in scope: Scope, _ session: borrowing Session
+    _ ids: [String], in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) {
     for ids in ids.parts() {
       _ = try session.execute(
@@ -55,7 +55,7 @@ extension BucketTable {
   }
 
   /// Returns the originalTransactionIds of the cohort in order.
-  package static func cohort(of scope: Scope, in session: borrowing Session) throws(DatabaseError) -> [String] {
+  package static func cohort(of scope: AppScope, in session: borrowing Session) throws(DatabaseError) -> [String] {
     var ids: [String] = []
     try session.query(
       """

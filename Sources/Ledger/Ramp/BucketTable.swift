@@ -23,7 +23,7 @@ package enum BucketTable {
   ///
   /// - Parameter ids: originalTransactionIds of a proven receipt, at least one.
   package static func decide(
-    _ ids: [String], app: App, in scope: Scope, salt: String, at now: Milliseconds, session: borrowing Session
+    _ ids: [String], app: App, in scope: AppScope, salt: String, at now: Timestamp, session: borrowing Session
   ) throws(DatabaseError) -> Bucket? {
     let own = Array(Set(ids).sorted().prefix(mostMembers))
     guard !own.isEmpty else { return nil }
@@ -46,13 +46,13 @@ package enum BucketTable {
   }
 
   // Two processes that decide at once agree on the smaller one.
-  private static let insert = RowsInsert(
+  private static let insert = BulkInsert(
     into: "INSERT INTO buckets (app, environment, original_transaction_id, bucket, decided_at) VALUES",
     then: "ON DUPLICATE KEY UPDATE bucket = LEAST(bucket, VALUES(bucket))")
 
   /// The ids, and those that Apple links with them, in order.
   static func members(
-    of ids: [String], in scope: Scope, _ session: borrowing Session
+    of ids: [String], in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> [String] {
     var all = Set(ids)
     let nodes = ids.map { CustomerNode.originalTransactionID($0).text }

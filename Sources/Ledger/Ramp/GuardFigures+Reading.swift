@@ -2,19 +2,19 @@ package import Database
 package import Rollout
 package import Time
 
-extension GuardFigures {
+extension GuardStatistics {
   /// What was seen of an app since its stage was set, within the window of a rule.
   ///
   /// Calls are counted in steps of five minutes: the step in which the window begins counts whole, for both sides.
   ///
   /// - Parameter changedAt: when the stage, or its share, was set.
   package static func read(
-    _ scope: Scope, by rule: GuardRule, since changedAt: Milliseconds, at now: Milliseconds,
+    _ scope: AppScope, by rule: GuardRule, since changedAt: Timestamp, at now: Timestamp,
     in session: borrowing Session
-  ) throws(DatabaseError) -> GuardFigures {
+  ) throws(DatabaseError) -> GuardStatistics {
     let start = max(now - .seconds(Int64(rule.window)), changedAt)
-    let compared = try ComparisonFigures.read(scope, since: start, in: session)
-    var figures = GuardFigures(customers: compared.customers, affected: compared.affected)
+    let compared = try ComparisonStatistics.read(scope, since: start, in: session)
+    var figures = GuardStatistics(customers: compared.customers, affected: compared.affected)
     guard rule.mostErrors > 0 || rule.mostLatency > 0 else { return figures }
     let answers = try AnswerTimeTable.read(scope, since: start, begunAt: changedAt, in: session)
     if let ours = answers[.ours] {

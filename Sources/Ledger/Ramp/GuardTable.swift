@@ -4,12 +4,12 @@ package import Time
 
 /// `guards`: when an app goes back to `shadow` by itself; without a row as the build's default says.
 package enum GuardTable {
-  package static func rule(of scope: Scope, in session: borrowing Session) throws(DatabaseError) -> GuardRule {
+  package static func rule(of scope: AppScope, in session: borrowing Session) throws(DatabaseError) -> GuardRule {
     try all(in: session)[scope] ?? GuardRule()
   }
 
-  package static func all(in session: borrowing Session) throws(DatabaseError) -> [Scope: GuardRule] {
-    var rules: [Scope: GuardRule] = [:]
+  package static func all(in session: borrowing Session) throws(DatabaseError) -> [AppScope: GuardRule] {
+    var rules: [AppScope: GuardRule] = [:]
     for row in try session.query(
       """
       SELECT app, environment, most_impact, window_seconds, least_customers, most_errors, most_latency, least_calls
@@ -23,13 +23,13 @@ package enum GuardTable {
       rule.mostErrors = try row.int("most_errors")
       rule.mostLatency = try row.int("most_latency")
       rule.leastCalls = try row.int("least_calls")
-      rules[Scope(app: App.ID(try row.int("app")), environment: try .init(code: row.int("environment")))] = rule
+      rules[AppScope(app: App.ID(try row.int("app")), environment: try .init(code: row.int("environment")))] = rule
     }
     return rules
   }
 
   package static func set(
-    _ rule: GuardRule, of scope: Scope, at now: Milliseconds, in session: borrowing Session
+    _ rule: GuardRule, of scope: AppScope, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) {
     _ = try session.execute(
       """

@@ -27,9 +27,9 @@ package enum ProcessTable {
   }
 
   /// What a service last said.
-  package struct Note: Hashable, Sendable {
+  package struct Status: Hashable, Sendable {
     package let service: Service
-    /// The `FlagTable.mark` by which it works.
+    /// The `StageTable.mark` by which it works.
     package let mark: Int64
     /// How long it has said nothing since.
     package let age: Interval
@@ -38,7 +38,7 @@ package enum ProcessTable {
     package var isSilent: Bool { age > silence }
   }
 
-  /// Notes that a service works by this `FlagTable.mark`, and removes rows of services that are long gone.
+  /// Notes that a service works by this `StageTable.mark`, and removes rows of services that are long gone.
   package static func note(
     _ service: Service, mark: Int64, in session: borrowing Session
   ) throws(DatabaseError) {
@@ -92,9 +92,9 @@ package enum ProcessTable {
   }
 
   /// What each service said within the last hour, the newest first; a service that stopped properly is not among them.
-  package static func notes(in session: borrowing Session) throws(DatabaseError) -> [Note] {
+  package static func notes(in session: borrowing Session) throws(DatabaseError) -> [Status] {
     let now = try now(in: session)
-    var notes: [Note] = []
+    var notes: [Status] = []
     for row in try session.query(
       """
       SELECT process, mark, seen_at, name FROM processes WHERE seen_at >= \(now - kept)
@@ -102,7 +102,7 @@ package enum ProcessTable {
       """)
     {
       let service = Service(process: try row.bytes("process"), name: try row.optionalText("name"))
-      notes.append(Note(service: service, mark: try row.int64("mark"), age: now - (try row.milliseconds("seen_at"))))
+      notes.append(Status(service: service, mark: try row.int64("mark"), age: now - (try row.milliseconds("seen_at"))))
     }
     return notes
   }
@@ -112,7 +112,7 @@ package enum ProcessTable {
   }
 
   /// The database's clock, also where a session's `timestamp` was set; sessions are in UTC.
-  private static func now(in session: borrowing Session) throws(DatabaseError) -> Milliseconds {
+  private static func now(in session: borrowing Session) throws(DatabaseError) -> Timestamp {
     let row = try session.query("SELECT CAST(UNIX_TIMESTAMP(SYSDATE(3)) * 1000 AS SIGNED) AS now").first
     guard let row else { throw DatabaseError(.column, "the server does not tell the time") }
     return try row.milliseconds("now")

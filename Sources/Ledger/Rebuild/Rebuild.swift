@@ -76,7 +76,7 @@ package struct Rebuild: Sendable {
     self.read = read
   }
 
-  package func run(now: Milliseconds) async throws -> Summary {
+  package func run(now: Timestamp) async throws -> Summary {
     try await staged(now: now) { stage in
       var summary = Summary()
       // Most of what arrived meanwhile, too, so that little is missing for the moment after the exchange.
@@ -107,7 +107,7 @@ package struct Rebuild: Sendable {
   }
 
   /// Everything derived anew in a database beside ours, which is gone again afterwards, however `body` ends.
-  func staged<R>(now: Milliseconds, _ body: (Stage) async throws -> R) async throws -> R {
+  func staged<R>(now: Timestamp, _ body: (Stage) async throws -> R) async throws -> R {
     let source = try await Connection.open(configuration)
     let staging = Staging(beside: configuration.database ?? "")
     do {
@@ -156,7 +156,7 @@ package struct Rebuild: Sendable {
 
   private static let exchangeAttempts = 10
 
-  private func exchange(_ stage: Stage, now: Milliseconds) async throws {
+  private func exchange(_ stage: Stage, now: Timestamp) async throws {
     let isNew = try await stage.source.read { session throws(DatabaseError) in
       try session.execute("INSERT IGNORE INTO unfinished_rebuilds (since) VALUES (\(now))").affectedRows > 0
     }
@@ -221,7 +221,7 @@ package struct Rebuild: Sendable {
       let found = messages
       try await Self.retrying(Self.attempts) { () async throws(DatabaseError) in
         try await target.transaction { session throws(DatabaseError) in
-          if !found.isEmpty { try Ledger.note(found, in: session) }
+          if !found.isEmpty { try LedgerStore.note(found, in: session) }
           try stage.staging.note(page, in: session)
         }
       }
@@ -245,7 +245,7 @@ package struct Rebuild: Sendable {
 
 extension Rebuild {
   /// When a rebuild began that was cut off after its exchange: what arrived during it is missing until the next one.
-  package static func unfinished(in session: borrowing Session) throws(DatabaseError) -> Milliseconds? {
+  package static func unfinished(in session: borrowing Session) throws(DatabaseError) -> Timestamp? {
     try session.query("SELECT MIN(since) AS since FROM unfinished_rebuilds").first?.optionalMilliseconds("since")
   }
 }

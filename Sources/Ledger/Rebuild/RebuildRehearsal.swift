@@ -26,7 +26,7 @@ extension Rebuild {
   /// Derives everything anew beside what is there, compares the canonical dumps and changes nothing.
   ///
   /// What arrives meanwhile is read as well; when it cannot be told from a difference, the comparison is made again.
-  package func rehearse(now: Milliseconds, examples: Int = 10) async throws -> Rehearsal {
+  package func rehearse(now: Timestamp, examples: Int = 10) async throws -> Rehearsal {
     try await staged(now: now) { stage in
       let (database, staging) = (configuration.database ?? "", stage.staging.name)
       var caught = Caught()

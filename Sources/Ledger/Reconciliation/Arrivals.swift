@@ -9,7 +9,7 @@ package enum Arrival: Hashable, Sendable {
   case inQuarantine
 }
 
-extension Ledger {
+extension LedgerStore {
   /// A notification of Apple's history, by what it can be found.
   package struct Told: Hashable, Sendable {
     /// Apple signs anew what it tells of later: then this alone finds it.
@@ -24,7 +24,7 @@ extension Ledger {
   }
 
   /// How each of them is known, in their order; nil for one that is not.
-  package func arrivals(of told: [Told], in scope: Scope) async throws(DatabaseError) -> [Arrival?] {
+  package func arrivals(of told: [Told], in scope: AppScope) async throws(DatabaseError) -> [Arrival?] {
     guard !told.isEmpty else { return [] }
     return try await pool.read { session throws(DatabaseError) in
       var byDigest: [Digest: Arrival] = [:]

@@ -44,15 +44,15 @@ package struct Completeness: Hashable, Sendable {
 /// `completeness`: per app, environment and day.
 package enum CompletenessTable {
   package struct Row: Hashable, Sendable {
-    package let scope: Scope
+    package let scope: AppScope
     package let measure: Completeness.Measure
     /// The first millisecond of the day in UTC.
-    package let day: Milliseconds
+    package let day: Timestamp
     package let completeness: Completeness
-    package let measuredAt: Milliseconds
+    package let measuredAt: Timestamp
   }
 
-  private static let upsert = RowsInsert(
+  private static let upsert = BulkInsert(
     into: """
       INSERT INTO completeness (app, environment, measure, day, expected, arrived, recovered, refused, measured_at) VALUES
       """,
@@ -63,7 +63,7 @@ package enum CompletenessTable {
 
   /// Keeps whole days as they were measured now.
   package static func put(
-    _ days: [Milliseconds: Completeness], _ measure: Completeness.Measure, of scope: Scope, at now: Milliseconds,
+    _ days: [Timestamp: Completeness], _ measure: Completeness.Measure, of scope: AppScope, at now: Timestamp,
     in session: borrowing Session
   ) throws(DatabaseError) {
     let rows: [[SQLValue]] = days.map { day, counts in
@@ -76,7 +76,7 @@ package enum CompletenessTable {
 
   /// The days from `start` on, the newest first; of one app when asked.
   package static func read(
-    from start: Milliseconds, app: App.ID? = nil, in session: borrowing Session
+    from start: Timestamp, app: App.ID? = nil, in session: borrowing Session
   ) throws(DatabaseError) -> [Row] {
     var select: SQL = """
       SELECT app, environment, measure, day, expected, arrived, recovered, refused, measured_at FROM completeness
@@ -88,7 +88,7 @@ package enum CompletenessTable {
       guard let measure = Completeness.Measure(rawValue: try row.int("measure")) else { continue }
       found.append(
         Row(
-          scope: Scope(app: App.ID(try row.int("app")), environment: try Environment(code: row.int("environment"))),
+          scope: AppScope(app: App.ID(try row.int("app")), environment: try Environment(code: row.int("environment"))),
           measure: measure, day: try row.milliseconds("day"),
           completeness: Completeness(
             expected: try row.int("expected"), arrived: try row.int("arrived"), recovered: try row.int("recovered"),

@@ -13,12 +13,12 @@ package struct CustomerSlice: Sendable {
   package let events: [Event]
 }
 
-extension Ledger {
+extension LedgerStore {
   /// The next `limit` originalTransactionIds of which a purchase is known; nil after the last.
   package func slice(
     of app: App, _ environment: Environment, after last: String?, limit: Int
   ) async throws(DatabaseError) -> CustomerSlice? {
-    let scope = Scope(app: app.id, environment: environment)
+    let scope = AppScope(app: app.id, environment: environment)
     return try await pool.read { session throws(DatabaseError) in
       var originals: [String] = []
       // `as_of` is never NULL, but it is no column of the index. When the index has every column that is asked for, and the
@@ -44,7 +44,7 @@ extension Ledger {
   private static func slice(
     _ originals: [String], _ app: App, _ environment: Environment, in session: borrowing Session
   ) throws(DatabaseError) -> CustomerSlice {
-    let scope = Scope(app: app.id, environment: environment)
+    let scope = AppScope(app: app.id, environment: environment)
     var customers: [String: String] = [:]
     // Not the members: a customer of thousands is met again in slice after slice.
     let nodes = originals.map { CustomerNode.originalTransactionID($0).text }

@@ -4,16 +4,16 @@ package import Time
 
 /// A TEST notification that was asked for, and whether it came back.
 package struct Heartbeat: Hashable, Sendable {
-  package let scope: Scope
-  package let askedAt: Milliseconds
+  package let scope: AppScope
+  package let askedAt: Timestamp
   /// When it is to be back.
-  package let dueBy: Milliseconds
+  package let dueBy: Timestamp
   /// Apple's name for it; nil when Apple would not send one.
   package let token: String?
   /// Without a token: when it was found that there is nothing to ask for.
-  package let returnedAt: Milliseconds?
+  package let returnedAt: Timestamp?
   /// When the first was asked for that did not come back; nil while all is well.
-  package let lostSince: Milliseconds?
+  package let lostSince: Timestamp?
   /// Why it did not come back; while nothing is lost, why none can be asked for.
   package let failure: String?
 
@@ -25,7 +25,7 @@ package struct Heartbeat: Hashable, Sendable {
 package enum HeartbeatTable {
   /// Takes the next heartbeat for this process, if one is due; false when it is not, or another process has it.
   package static func claim(
-    _ scope: Scope, every period: Interval, within: Interval, at now: Milliseconds, in session: borrowing Session
+    _ scope: AppScope, every period: Interval, within: Interval, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) -> Bool {
     let (app, environment) = (scope.app.number, scope.environment.code)
     let inserted = try session.execute(
@@ -45,7 +45,7 @@ package enum HeartbeatTable {
 
   /// Notes Apple's name for the one that was asked for at `askedAt`.
   package static func sent(
-    _ token: String, _ scope: Scope, askedAt: Milliseconds, in session: borrowing Session
+    _ token: String, _ scope: AppScope, askedAt: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) {
     _ = try session.execute(
       "UPDATE heartbeats SET token = \(token) WHERE \(in: scope) AND asked_at = \(askedAt)")
@@ -53,7 +53,7 @@ package enum HeartbeatTable {
 
   /// Gives back a heartbeat that was claimed at `askedAt` and not asked for: it is due at once.
   package static func release(
-    _ scope: Scope, every period: Interval, askedAt: Milliseconds, in session: borrowing Session
+    _ scope: AppScope, every period: Interval, askedAt: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) {
     let before = askedAt - period
     _ = try session.execute(
@@ -67,7 +67,7 @@ package enum HeartbeatTable {
   ///
   /// - Parameter reason: why lost notifications are not noticed there; nil where there are none to lose.
   package static func withdrawn(
-    _ scope: Scope, askedAt: Milliseconds, because reason: String? = nil, in session: borrowing Session
+    _ scope: AppScope, askedAt: Timestamp, because reason: String? = nil, in session: borrowing Session
   ) throws(DatabaseError) {
     _ = try session.execute(
       """
@@ -77,14 +77,14 @@ package enum HeartbeatTable {
   }
 
   /// Whether anything was ever told of a purchase there.
-  package static func hasPurchases(in scope: Scope, _ session: borrowing Session) throws(DatabaseError) -> Bool {
+  package static func hasPurchases(in scope: AppScope, _ session: borrowing Session) throws(DatabaseError) -> Bool {
     try session.query(
       "SELECT 1 FROM purchases WHERE \(in: scope) LIMIT 1"
     ).first != nil
   }
 
   /// Whether a V2 notification ever came there by itself: a test that came back, or one that Apple's history told of.
-  package static func wasWatched(_ scope: Scope, _ session: borrowing Session) throws(DatabaseError) -> Bool {
+  package static func wasWatched(_ scope: AppScope, _ session: borrowing Session) throws(DatabaseError) -> Bool {
     try session.query(
       """
       SELECT 1 FROM heartbeats WHERE \(in: scope) AND watched_at IS NOT NULL
@@ -96,13 +96,14 @@ package enum HeartbeatTable {
   }
 
   /// Whether a V2 notification ever came there by itself, to a build that notes it.
-  package static func hearsNotifications(_ scope: Scope, _ session: borrowing Session) throws(DatabaseError) -> Bool {
-    try HeardTable.last(of: scope, in: session)[.v2] != nil
+  package static func hearsNotifications(_ scope: AppScope, _ session: borrowing Session) throws(DatabaseError) -> Bool
+  {
+    try LastNotificationTable.last(of: scope, in: session)[.v2] != nil
   }
 
   /// Whether a V1 notification came there since `instant`.
   package static func hearsLegacy(
-    _ scope: Scope, since instant: Milliseconds, _ session: borrowing Session
+    _ scope: AppScope, since instant: Timestamp, _ session: borrowing Session
   ) throws(DatabaseError) -> Bool {
     try session.query(
       """
@@ -114,7 +115,7 @@ package enum HeartbeatTable {
 
   /// Notes that it came back: all is well.
   package static func returned(
-    _ heartbeat: Heartbeat, at instant: Milliseconds, in session: borrowing Session
+    _ heartbeat: Heartbeat, at instant: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) {
     _ = try session.execute(
       """
@@ -125,7 +126,7 @@ package enum HeartbeatTable {
 
   /// Notes that it did not come back, and why as far as Apple says.
   package static func lost(
-    _ scope: Scope, askedAt: Milliseconds, because failure: String, in session: borrowing Session
+    _ scope: AppScope, askedAt: Timestamp, because failure: String, in session: borrowing Session
   ) throws(DatabaseError) {
     _ = try session.execute(
       """
@@ -137,7 +138,7 @@ package enum HeartbeatTable {
   /// When a TEST came by itself since the heartbeat was asked for; nil: none has.
   package static func arrival(
     for heartbeat: Heartbeat, in session: borrowing Session
-  ) throws(DatabaseError) -> Milliseconds? {
+  ) throws(DatabaseError) -> Timestamp? {
     try session.query(
       """
       SELECT MIN(received_at) AS at FROM inbox WHERE received_at >= \(heartbeat.askedAt) AND \(in: heartbeat.scope)
@@ -152,7 +153,7 @@ package enum HeartbeatTable {
   }
 
   /// The last of an app that is in service; nil: none was asked for yet.
-  package static func last(of scope: Scope, in session: borrowing Session) throws(DatabaseError) -> Heartbeat? {
+  package static func last(of scope: AppScope, in session: borrowing Session) throws(DatabaseError) -> Heartbeat? {
     try read("AND h.app = \(scope.app.number) AND h.environment = \(scope.environment.code)", in: session).first
   }
 
@@ -166,7 +167,7 @@ package enum HeartbeatTable {
     {
       heartbeats.append(
         Heartbeat(
-          scope: Scope(app: App.ID(try row.int("app")), environment: try Environment(code: row.int("environment"))),
+          scope: AppScope(app: App.ID(try row.int("app")), environment: try Environment(code: row.int("environment"))),
           askedAt: try row.milliseconds("asked_at"), dueBy: try row.milliseconds("due_by"),
           token: try row.optionalText("token"), returnedAt: try row.optionalMilliseconds("returned_at"),
           lostSince: try row.optionalMilliseconds("lost_since"), failure: try row.optionalText("failure")))

@@ -7,7 +7,7 @@ package enum ReconciliationTable {
   ///
   /// It is due again when the lease ends, should this process be gone by then: `plan` or `finish` says otherwise.
   package static func claim(
-    _ scope: Scope, every period: Interval, lease: Interval, at now: Milliseconds, in session: borrowing Session
+    _ scope: AppScope, every period: Interval, lease: Interval, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) -> Bool {
     let (app, environment) = (scope.app.number, scope.environment.code)
     let claim = now + lease - period
@@ -24,7 +24,7 @@ package enum ReconciliationTable {
 
   /// Says when the next comparison is due, of those that are made once in `period`.
   package static func plan(
-    _ scope: Scope, next: Milliseconds, every period: Interval, in session: borrowing Session
+    _ scope: AppScope, next: Timestamp, every period: Interval, in session: borrowing Session
   ) throws(DatabaseError) {
     _ = try session.execute(
       "UPDATE reconciliations SET claimed_at = \(next - period) WHERE \(in: scope)")
@@ -34,7 +34,7 @@ package enum ReconciliationTable {
   ///
   /// Where a gap is left before `start`, all stays as it was: the next scheduled comparison closes it.
   package static func finish(
-    _ scope: Scope, from start: Milliseconds?, until end: Milliseconds, in session: borrowing Session
+    _ scope: AppScope, from start: Timestamp?, until end: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) {
     let (app, environment) = (scope.app.number, scope.environment.code)
     if start == nil {
@@ -51,7 +51,7 @@ package enum ReconciliationTable {
   }
 
   /// Up to when Apple's history was compared; nil: never.
-  package static func finished(_ scope: Scope, in session: borrowing Session) throws(DatabaseError) -> Milliseconds? {
+  package static func finished(_ scope: AppScope, in session: borrowing Session) throws(DatabaseError) -> Timestamp? {
     try session.query(
       "SELECT finished_until FROM reconciliations WHERE \(in: scope)"
     ).first?.optionalMilliseconds("finished_until")

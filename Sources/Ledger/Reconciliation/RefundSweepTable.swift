@@ -11,7 +11,7 @@ package enum RefundSweepTable {
   ///
   /// - Parameter customer: the label of the customer, or an originalTransactionId that nothing links.
   package static func claim(
-    _ customer: String, in scope: Scope, every period: Interval, at now: Milliseconds, _ session: borrowing Session
+    _ customer: String, in scope: AppScope, every period: Interval, at now: Timestamp, _ session: borrowing Session
   ) throws(DatabaseError) -> Bool {
     try session.execute(
       """
@@ -24,7 +24,7 @@ package enum RefundSweepTable {
 
   /// Notes when a customer counts as asked about.
   package static func note(
-    _ customer: String, askedAt instant: Milliseconds, in scope: Scope, _ session: borrowing Session
+    _ customer: String, askedAt instant: Timestamp, in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) {
     _ = try session.execute(
       "UPDATE refund_sweeps SET asked_at = \(instant) WHERE \(in: scope) AND customer = \(customer)")
@@ -32,7 +32,7 @@ package enum RefundSweepTable {
 
   /// Forgets some of those who were asked about before `date`; whether there may be more.
   package static func purge(
-    askedBefore date: Milliseconds, in scope: Scope, _ session: borrowing Session
+    askedBefore date: Timestamp, in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> Bool {
     let customers = try session.query(
       """

@@ -7,7 +7,7 @@ package enum BodyPartitions {
 
   /// Makes the partitions up to three months ahead that are missing; how many were made.
   @discardableResult
-  package static func prepare(for now: Milliseconds, in session: borrowing Session) throws(DatabaseError) -> Int {
+  package static func prepare(for now: Timestamp, in session: borrowing Session) throws(DatabaseError) -> Int {
     let newest = try session.query(
       """
       SELECT MAX(CAST(partition_description AS UNSIGNED)) AS upper_bound FROM information_schema.partitions

@@ -36,7 +36,7 @@ package struct Migrator: Sendable {
   /// Runs the steps that are missing, and returns those that were run; safe to run twice, and at once from several nodes.
   ///
   /// A cancelled task ends it between two steps.
-  package func migrate(at now: Milliseconds, in session: borrowing Session) throws(DatabaseError) -> [Migration] {
+  package func migrate(at now: Timestamp, in session: borrowing Session) throws(DatabaseError) -> [Migration] {
     try session.run(Self.table)
     let status = try status(in: session)
     guard status.isOlder else { return [] }

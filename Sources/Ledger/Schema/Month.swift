@@ -4,8 +4,8 @@ import Time
 struct Month: Hashable, Comparable {
   let number: Int64
 
-  init(_ instant: Milliseconds) {
-    let (year, month, _) = Milliseconds.civil(daysSinceEpoch: instant.sinceEpoch / 86_400_000)
+  init(_ instant: Timestamp) {
+    let (year, month, _) = Timestamp.civil(daysSinceEpoch: instant.sinceEpoch / 86_400_000)
     number = year * 100 + month
   }
 

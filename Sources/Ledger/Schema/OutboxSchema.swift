@@ -21,7 +21,7 @@ extension Migration {
     """
 
   // `sequence` is the order of delivery: of two rows of which one was committed before the other was begun it is the
-  // smaller. `state`: 0 waiting, 1 delivered, 2 dead. `class`: ProofClass, 0 when not known yet. `readiness`:
+  // smaller. `state`: 0 waiting, 1 delivered, 2 dead. `class`: TrustLevel, 0 when not known yet. `readiness`:
   // OutboxTable.Readiness. `size`: bytes of the body, 0 when not known. `held`: whether `due_at` is put off because claimed
   // rows of the same customers wait.
   private static let outboxRows: SQL = """

@@ -12,14 +12,14 @@ enum SeedTable {
   struct Row: Sendable {
     let app: App.ID
     /// With the user id that the first message gave; every other is among the attributions.
-    let seed: Seed
+    let seed: TransactionReference
     let kind: InboxMessage.Kind
-    let firstSeenAt: Milliseconds
+    let firstSeenAt: Timestamp
     let message: Digest
   }
 
   // `first_seen_at` and `message` are compared in each assignment, and so assigned last.
-  private static let upsert = RowsInsert(
+  private static let upsert = BulkInsert(
     into: "INSERT INTO seeds (app, environment, transaction_id, kind, first_seen_at, message, user_id) VALUES",
     then: """
       ON DUPLICATE KEY UPDATE
@@ -65,7 +65,7 @@ enum SeedTable {
       seeds.append(
         Row(
           app: app,
-          seed: Seed(
+          seed: TransactionReference(
             app: bundleIDs[app] ?? "",
             environment: environment == nobodySaid ? nil : try Environment(code: environment),
             transactionID: try row.text("transaction_id"), userID: try row.optionalText("user_id")),

@@ -3,7 +3,7 @@ import Purchases
 
 /// `app_transactions`: what each source said about each customer's purchase of the app itself, the latest of each.
 enum AppTransactionTable: StatementTable {
-  private static let upsert = RowsInsert(
+  private static let upsert = BulkInsert(
     into: """
       INSERT INTO app_transactions (app, environment, app_transaction_id, source, as_of, facts, message, precedence) VALUES
       """,

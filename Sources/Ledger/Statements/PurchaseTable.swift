@@ -4,7 +4,7 @@ import Purchases
 /// `purchases` and `purchase_marks`: what each source said about each purchase, the latest of each, and the latest that set
 /// a mark.
 enum PurchaseTable: StatementTable {
-  private static let upsert = RowsInsert(
+  private static let upsert = BulkInsert(
     into: """
       INSERT INTO purchases (app, environment, original_transaction_id, line, source, product_id, as_of, facts, message,
         precedence) VALUES
@@ -31,7 +31,7 @@ enum PurchaseTable: StatementTable {
     try noteMarks(statements, in: session)
   }
 
-  private static let upsertMark = RowsInsert(
+  private static let upsertMark = BulkInsert(
     into: """
       INSERT INTO purchase_marks (app, environment, original_transaction_id, line, source, mark, as_of, facts, message,
         precedence) VALUES
@@ -56,7 +56,7 @@ enum PurchaseTable: StatementTable {
   /// The latest statement of each source about each of these purchases: as many rows as that, whatever else is known below
   /// their originalTransactionIds.
   static func latest(
-    of keys: [PurchaseKey], in scope: Scope, bundleIDs: [App.ID: String], _ session: borrowing Session
+    of keys: [PurchaseKey], in scope: AppScope, bundleIDs: [App.ID: String], _ session: borrowing Session
   ) throws(DatabaseError) -> [PurchaseStatement] {
     guard !keys.isEmpty else { return [] }
     return try read(from: table.name, "WHERE \(in: scope) AND \(isOf(keys))", bundleIDs, nil, in: session)
@@ -86,7 +86,7 @@ enum PurchaseTable: StatementTable {
 
   /// The same as far as a look-up reads them: a mark of a claim that is left out is left out with it.
   static func read(
-    _ condition: SQL, bundleIDs: [App.ID: String], within bound: inout RowBound, in session: borrowing Session
+    _ condition: SQL, bundleIDs: [App.ID: String], within bound: inout ReadLimit, in session: borrowing Session
   ) throws(DatabaseError) -> [PurchaseStatement] {
     let latest = try bound.rows { further, isBackward, limit throws(DatabaseError) in
       try read(from: table.name, condition + further, bundleIDs, limit, order: isBackward ? backward : nil, in: session)

@@ -3,7 +3,7 @@ import Purchases
 
 /// `renewals`: what each source said of Apple's intentions with each subscription, the latest of each.
 enum RenewalTable: StatementTable {
-  private static let upsert = RowsInsert(
+  private static let upsert = BulkInsert(
     into: """
       INSERT INTO renewals (app, environment, original_transaction_id, source, as_of, facts, message, precedence) VALUES
       """,

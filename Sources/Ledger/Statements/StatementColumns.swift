@@ -8,7 +8,7 @@ import Time
 extension Statement {
   var columns: [SQLValue] {
     [
-      .integer(rank.asOf.sinceEpoch), .bytes(facts.encoded()), .bytes(message), .bytes(Precedence.bytes(rank)),
+      .integer(rank.asOf.sinceEpoch), .bytes(facts.encoded()), .bytes(message), .bytes(EncodedRank.bytes(rank)),
     ]
   }
 
@@ -18,7 +18,7 @@ extension Statement {
     }
     self.init(
       key: key, source: source,
-      rank: Rank(asOf: try row.milliseconds("as_of"), tieBreak: Precedence.tieBreak(try row.bytes("precedence"))),
+      rank: Rank(asOf: try row.milliseconds("as_of"), tieBreak: EncodedRank.tieBreak(try row.bytes("precedence"))),
       facts: try Facts(stored: try row.bytes("facts")), message: try row.bytes("message"))
   }
 }

@@ -32,7 +32,7 @@ extension StatementTable {
   static func find(
     _ ids: [String], app: App, environment: Environment, in session: borrowing Session
   ) throws(DatabaseError) -> [Told] {
-    let scope = Scope(app: app.id, environment: environment)
+    let scope = AppScope(app: app.id, environment: environment)
     var told: [Told] = []
     for ids in ids.parts() {
       told += try read(from: table.each(ids, in: scope), "", [app.id: app.bundleID], nil, in: session)

@@ -4,7 +4,7 @@ import Time
 
 /// The ids by which Apple is asked because of new messages, by the queue in which they wait.
 struct ArrivedIDs {
-  typealias Arrival = (app: App.ID, seed: Seed, arrivedAt: Milliseconds)
+  typealias Arrival = (app: App.ID, seed: TransactionReference, arrivedAt: Timestamp)
 
   private(set) var history: [Arrival] = []
   private(set) var unverified: [Arrival] = []
@@ -13,23 +13,23 @@ struct ArrivedIDs {
   ///
   /// - Parameter unasked: ids in V1 bodies that have signed data here but no history.
   init(
-    in messages: [(message: InboxMessage, app: App.ID, findings: Findings)], unasked: [Scope: Set<String>],
+    in messages: [(message: InboxMessage, app: App.ID, findings: Findings)], unasked: [AppScope: Set<String>],
     _ session: borrowing Session
   ) throws(DatabaseError) {
-    var rooms: [Scope: Int] = [:]
+    var rooms: [AppScope: Int] = [:]
     for (message, app, findings) in messages {
-      let scope = Scope(app: app, environment: findings.environment)
+      let scope = AppScope(app: app, environment: findings.environment)
       let claimed = findings.claimedOriginals.subtracting(unasked[scope] ?? [])
-      let unproven = try WorkTable.unproven(findings.unverifiedSeeds, of: app, session)
+      let unproven = try HistoryJobTable.unproven(findings.unverifiedSeeds, of: app, session)
       let others = claimed.union(unproven.map(\.transactionID))
-      var most = WorkTable.mostUnverifiedOfMessage
+      var most = HistoryJobTable.mostUnverifiedOfMessage
       // In a message that proves something it is kept in any case: it must not go beyond what may wait.
       if !unproven.isEmpty, unproven.count < findings.seeds.count {
-        if rooms[scope] == nil { rooms[scope] = try WorkTable.room(for: .unverifiedID, in: scope, session) }
+        if rooms[scope] == nil { rooms[scope] = try HistoryJobTable.room(for: .unverifiedID, in: scope, session) }
         most = min(most, max(0, rooms[scope] ?? 0))
         rooms[scope, default: 0] -= min(most, unproven.count)
       }
-      func arrival(_ seed: Seed) -> Arrival { (app: app, seed: seed, arrivedAt: message.receivedAt) }
+      func arrival(_ seed: TransactionReference) -> Arrival { (app: app, seed: seed, arrivedAt: message.receivedAt) }
       history += findings.seeds.filter { !others.contains($0.transactionID) }.map(arrival)
       unverified += unproven.prefix(most).map(arrival)
     }

@@ -4,7 +4,7 @@ package import Time
 
 /// `histories`: which originalTransactionIds Apple's histories held, and where each ended.
 package enum HistoryTable {
-  private static let upsert = RowsInsert(
+  private static let upsert = BulkInsert(
     into: "INSERT INTO histories (app, environment, original_transaction_id, revision, asked_at, held_with) VALUES",
     then: """
       ON DUPLICATE KEY UPDATE
@@ -16,9 +16,9 @@ package enum HistoryTable {
   private static let revisionWidth = 1_024
 
   package static func note(
-    _ histories: [StoredHistory], in scope: Scope, at now: Milliseconds, _ session: borrowing Session
+    _ histories: [StoredHistory], in scope: AppScope, at now: Timestamp, _ session: borrowing Session
   ) throws(DatabaseError) {
-    let held = try HeldTogether(histories, in: scope, session)
+    let held = try HistoryGroup(histories, in: scope, session)
     let rows: [[SQLValue]] = histories.flatMap { history in
       let revision = history.revision.flatMap { $0.utf8.count <= revisionWidth ? $0 : nil }
       return history.originalTransactionIDs.map { id in
@@ -31,7 +31,7 @@ package enum HistoryTable {
 
   /// Which of these originalTransactionIds were in a history.
   package static func stored(
-    _ originals: Set<String>, in scope: Scope, _ session: borrowing Session
+    _ originals: Set<String>, in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> Set<String> {
     var stored: Set<String> = []
     try session.read("original_transaction_id", of: .histories, originals, in: scope) { row throws(DatabaseError) in
@@ -42,7 +42,7 @@ package enum HistoryTable {
 
   /// Which of these originalTransactionIds are of an account whose history was asked for since `instant`.
   package static func asked(
-    _ ids: [String], since instant: Milliseconds, in scope: Scope, _ session: borrowing Session
+    _ ids: [String], since instant: Timestamp, in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> Set<String> {
     var asked: Set<String> = []
     // Those that were not asked about themselves, by the name of their history.
@@ -78,7 +78,7 @@ package enum HistoryTable {
 
   /// Where the last history that held each of the ids ended.
   package static func revisions(
-    of originals: [String], in scope: Scope, _ session: borrowing Session
+    of originals: [String], in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> [String: String] {
     var revisions: [String: String] = [:]
     try session.read("original_transaction_id, revision", of: .histories, originals, in: scope) {

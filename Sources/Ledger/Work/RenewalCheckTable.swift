@@ -4,12 +4,12 @@ package import Time
 
 /// `renewal_checks`: when Apple is asked about which subscription by itself, because its period ends.
 package enum RenewalCheckTable {
-  private static let upsert = RowsInsert(
+  private static let upsert = BulkInsert(
     into: "INSERT INTO renewal_checks (app, environment, original_transaction_id, due_at, known_as_of) VALUES",
     then: "ON DUPLICATE KEY UPDATE due_at = VALUES(due_at), known_as_of = VALUES(known_as_of)")
 
   /// Plans what follows from look-ups that were stored, in the place of what was planned before.
-  static func plan(_ checks: [RenewalCheck], in scope: Scope, _ session: borrowing Session) throws(DatabaseError) {
+  static func plan(_ checks: [RenewalCheck], in scope: AppScope, _ session: borrowing Session) throws(DatabaseError) {
     var latest: [String: RenewalCheck] = [:]
     for check in checks where (latest[check.originalTransactionID]?.asOf ?? check.asOf) <= check.asOf {
       latest[check.originalTransactionID] = check
@@ -33,7 +33,7 @@ package enum RenewalCheckTable {
   ///
   /// - Returns: how many were due, and how many of them are asked about.
   package static func begin(
-    in scope: Scope, limit: Int, at now: Milliseconds, _ session: borrowing Session
+    in scope: AppScope, limit: Int, at now: Timestamp, _ session: borrowing Session
   ) throws(DatabaseError) -> (due: Int, asked: Int) {
     var due: [String] = []
     var quiet: [String] = []
@@ -55,17 +55,17 @@ package enum RenewalCheckTable {
       if try facts?.tellWhatCame(ofPeriodUntil: row.milliseconds("due_at")) != true { quiet.append(id) }
     }
     for ids in due.sorted().parts() { try remove(ids, dueBy: now, in: scope, session) }
-    try WorkTable.askAgain(quiet, in: scope, unlessDoneSince: now, at: now, in: session)
+    try HistoryJobTable.askAgain(quiet, in: scope, unlessDoneSince: now, at: now, in: session)
     return (due.count, quiet.count)
   }
 
   /// How many are planned for each app and environment.
-  package static func counts(in session: borrowing Session) throws(DatabaseError) -> [Scope: Int] {
-    var counts: [Scope: Int] = [:]
+  package static func counts(in session: borrowing Session) throws(DatabaseError) -> [AppScope: Int] {
+    var counts: [AppScope: Int] = [:]
     for row in try session.query(
       "SELECT app, environment, COUNT(*) AS count FROM renewal_checks GROUP BY app, environment")
     {
-      let scope = Scope(app: App.ID(try row.int("app")), environment: try Environment(code: row.int("environment")))
+      let scope = AppScope(app: App.ID(try row.int("app")), environment: try Environment(code: row.int("environment")))
       counts[scope] = try row.int("count")
     }
     return counts
@@ -73,11 +73,11 @@ package enum RenewalCheckTable {
 
   /// - Parameter date: Only checks that are due by then: a look-up may have planned the next one meanwhile.
   private static func remove(
-    _ ids: [String], dueBy date: Milliseconds?, in scope: Scope, _ session: borrowing Session
+    _ ids: [String], dueBy date: Timestamp?, in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) {
     let checks = Table.renewalChecks.each(ids, in: scope)
     _ = try session.execute(
-      "DELETE renewal_checks FROM \(checks) WHERE due_at <= \(date ?? Milliseconds(.max))")
+      "DELETE renewal_checks FROM \(checks) WHERE due_at <= \(date ?? Timestamp(.max))")
   }
 }
 
@@ -86,7 +86,7 @@ extension Facts<RenewalField> {
   ///
   /// Info that came in mid-period, as when the customer chose another product, still has the period's end as its renewal
   /// date.
-  fileprivate func tellWhatCame(ofPeriodUntil end: Milliseconds) -> Bool {
+  fileprivate func tellWhatCame(ofPeriodUntil end: Timestamp) -> Bool {
     if let next = date(.renewalDate), next > end { return true }
     return integer(.autoRenewStatus) == 0 || flag(.isInBillingRetryPeriod) == true
       || self[.gracePeriodExpiresDate] != nil || self[.expirationIntent] != nil

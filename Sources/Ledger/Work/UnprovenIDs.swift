@@ -2,7 +2,7 @@ package import Database
 package import Purchases
 
 /// Ids that nothing proves, and how many of them Apple is asked about.
-extension WorkTable {
+extension HistoryJobTable {
   /// How many ids of such a kind wait at most in an app and environment; reading how many costs an index entry for each.
   package static let mostUnproven = 5_000
 
@@ -10,7 +10,7 @@ extension WorkTable {
   package static let mostUnverifiedOfMessage = 16
 
   /// How many more ids of a kind that nothing proves may wait.
-  static func room(for kind: Kind, in scope: Scope, _ session: borrowing Session) throws(DatabaseError) -> Int {
+  static func room(for kind: Kind, in scope: AppScope, _ session: borrowing Session) throws(DatabaseError) -> Int {
     let row = try session.query(
       """
       SELECT COUNT(*) AS waiting FROM (SELECT 1 FROM \(Table.work.by("in_order"))
@@ -23,7 +23,7 @@ extension WorkTable {
 
   /// Those of `ids` that are in nothing that Apple said, and about which Apple is not asked because of something proven.
   static func unproven(
-    _ ids: Set<String>, in scope: Scope, _ session: borrowing Session
+    _ ids: Set<String>, in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> Set<String> {
     var unproven = ids
     for ids in ids.sorted().parts() {
@@ -39,21 +39,21 @@ extension WorkTable {
 
   /// The same of seeds, in their order; one without an environment may be known in either.
   static func unproven(
-    _ seeds: [Seed], of app: App.ID, _ session: borrowing Session
-  ) throws(DatabaseError) -> [Seed] {
+    _ seeds: [TransactionReference], of app: App.ID, _ session: borrowing Session
+  ) throws(DatabaseError) -> [TransactionReference] {
     var seeds = seeds
     for environment in [Environment.production, .sandbox] {
-      func isThere(_ seed: Seed) -> Bool { seed.environment == nil || seed.environment == environment }
+      func isThere(_ seed: TransactionReference) -> Bool { seed.environment == nil || seed.environment == environment }
       let ids = Set(seeds.filter(isThere).map(\.transactionID))
       guard !ids.isEmpty else { continue }
-      let unproven = try unproven(ids, in: Scope(app: app, environment: environment), session)
+      let unproven = try unproven(ids, in: AppScope(app: app, environment: environment), session)
       seeds.removeAll { isThere($0) && !unproven.contains($0.transactionID) }
     }
     return seeds
   }
 }
 
-extension Ledger {
+extension LedgerStore {
   /// Whether Apple can be asked soon about a message in which nothing is proven, or need not be, since it is known.
   package func hasRoom(
     for message: InboxMessage, _ findings: Findings, of app: App.ID
@@ -61,10 +61,10 @@ extension Ledger {
     let unverified = findings.unverifiedSeeds
     guard !unverified.isEmpty, unverified.count == findings.seeds.count else { return true }
     return try await pool.read { session throws(DatabaseError) in
-      let scope = Scope(app: app, environment: unverified[0].environment ?? .production)
-      if try WorkTable.room(for: .unverifiedID, in: scope, session) > 0 { return true }
+      let scope = AppScope(app: app, environment: unverified[0].environment ?? .production)
+      if try HistoryJobTable.room(for: .unverifiedID, in: scope, session) > 0 { return true }
       if try !InboxTable.known([message.digest], in: session).isEmpty { return true }
-      return try WorkTable.unproven(unverified, of: app, session).isEmpty
+      return try HistoryJobTable.unproven(unverified, of: app, session).isEmpty
     }
   }
 
@@ -74,11 +74,11 @@ extension Ledger {
     _ ids: Set<String>, of app: App.ID, in environment: Environment
   ) async throws(DatabaseError) -> (ids: Set<String>, haveRoom: Bool) {
     guard !ids.isEmpty else { return ([], true) }
-    let scope = Scope(app: app, environment: environment)
+    let scope = AppScope(app: app, environment: environment)
     return try await pool.read { session throws(DatabaseError) in
       (
-        try WorkTable.unproven(ids, in: scope, session),
-        try WorkTable.room(for: .unverifiedID, in: scope, session) > 0
+        try HistoryJobTable.unproven(ids, in: scope, session),
+        try HistoryJobTable.room(for: .unverifiedID, in: scope, session) > 0
       )
     }
   }

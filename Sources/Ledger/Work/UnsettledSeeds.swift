@@ -2,14 +2,14 @@ package import Database
 import Purchases
 package import Time
 
-extension WorkTable {
+extension HistoryJobTable {
   /// How many ids of which Apple's history is wanted are not settled.
   ///
   /// - Parameters:
   ///   - before: ids that became known later do not count while they wait.
   ///   - unknown: ids that Apple said that it does not know count from then on.
   package static func unsettled(
-    in scope: Scope, createdBefore before: Milliseconds, unknownSince unknown: Milliseconds,
+    in scope: AppScope, createdBefore before: Timestamp, unknownSince unknown: Timestamp,
     _ session: borrowing Session
   ) throws(DatabaseError) -> (open: Int, failed: Int, unknown: Int) {
     let row = try session.query(

@@ -15,21 +15,21 @@ package struct WaitingLookUps: Sendable {
   /// Those that may be made now; of many as many as are counted.
   package let due: Int
   /// Of those that are put off the first, and why.
-  package let next: (at: Milliseconds, reason: String?)?
+  package let next: (at: Timestamp, reason: String?)?
   /// Of a thousand that are put off the first that says why nobody of the app is asked about now.
-  package let hold: (at: Milliseconds, reason: String)?
+  package let hold: (at: Timestamp, reason: String)?
   /// Whether any process is alive that asks Apple.
   package let isAnybodyAlive: Bool
 
   private static let counted = 1_000
 
   package static func read(
-    _ scope: Scope, at now: Milliseconds, in session: borrowing Session
+    _ scope: AppScope, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) -> Self {
     let alive = try ProcessTable.alive(in: session)
     let names = try ProcessTable.names(in: session)
     let living = Set(alive.map { Array($0.process.prefix(WorkOwner.processBytes)) })
-    let history = WorkTable.Kind.history.rawValue
+    let history = HistoryJobTable.Kind.history.rawValue
     let leased = try session.query(
       """
       SELECT LEFT(owner, \(WorkOwner.processBytes)) AS process, COUNT(*) AS count FROM \(Table.work.by("leased"))
@@ -53,14 +53,14 @@ package struct WaitingLookUps: Sendable {
       """
       SELECT due_at, reason FROM (SELECT due_at, reason \(waiting) AND due_at > \(now) AND owner IS NULL
         ORDER BY due_at LIMIT \(counted)) AS later
-      WHERE reason LIKE \(WorkTable.closedDoor + "%") OR reason IN (\(list: WorkTable.limits)) ORDER BY due_at DESC LIMIT 1
+      WHERE reason LIKE \(HistoryJobTable.closedDoor + "%") OR reason IN (\(list: HistoryJobTable.limits)) ORDER BY due_at DESC LIMIT 1
       """
     ).first.map { row throws(DatabaseError) in (at: try row.milliseconds("due_at"), reason: try row.text("reason")) }
     return Self(leased: leased, due: due ?? 0, next: next, hold: hold, isAnybodyAlive: !alive.isEmpty)
   }
 }
 
-extension WorkTable {
+extension HistoryJobTable {
   /// How the reason of rows begins that wait because Apple does not let the app in.
   package static let closedDoor = "Apple does not let the app in"
   /// The reasons of rows that wait because no more calls may be made now.

@@ -1,13 +1,13 @@
 package import Database
 
-extension WorkTable {
+extension HistoryJobTable {
   /// Notes that Apple is asked about these customers now, before it is; for each whether it is still to be asked.
   ///
   /// Not when whoever waits for an answer has taken the lease over, nor when another id's history has held one of its ids
   /// since: so of ids that nothing links only those are asked about twice that are at Apple's at the same moment. Doing
   /// it again changes nothing.
   package static func begin(
-    _ customers: [LeasedCustomer], in session: borrowing Session
+    _ customers: [LeasedHistoryJob], in session: borrowing Session
   ) throws(DatabaseError) -> [Bool] {
     let rows = Set(customers.flatMap(\.rows)).sorted()
     guard !rows.isEmpty else { return [] }

@@ -2,7 +2,7 @@ package import Database
 import Purchases
 package import Time
 
-extension WorkTable {
+extension HistoryJobTable {
   /// The queues from which customers are leased.
   package enum Queue: Hashable, Sendable, CaseIterable {
     /// Ids that arrived, and news that somebody wants.
@@ -33,7 +33,7 @@ extension WorkTable {
 
   /// Whom to ask about.
   package struct Selection: Sendable {
-    package let scope: Scope
+    package let scope: AppScope
     package let queue: Queue
     /// Only customers with one of these ids, for somebody who waits; nil: all.
     package let subjects: [String]?
@@ -43,7 +43,7 @@ extension WorkTable {
     /// Leases that nobody has begun are taken over.
     var isUrgent: Bool { subjects != nil }
 
-    package init(_ scope: Scope, _ queue: Queue = .requested, goesAtOnce: Bool = false) {
+    package init(_ scope: AppScope, _ queue: Queue = .requested, goesAtOnce: Bool = false) {
       self.scope = scope
       self.queue = queue
       self.goesAtOnce = goesAtOnce
@@ -51,7 +51,7 @@ extension WorkTable {
     }
 
     /// For somebody who waits for these ids.
-    package init(_ scope: Scope, _ queue: Queue = .requested, subjects: [String]) {
+    package init(_ scope: AppScope, _ queue: Queue = .requested, subjects: [String]) {
       self.scope = scope
       self.queue = queue
       self.subjects = subjects
@@ -62,7 +62,7 @@ extension WorkTable {
 
   /// What leasing came to.
   package struct Lease: Sendable {
-    package let customers: [LeasedCustomer]
+    package let customers: [LeasedHistoryJob]
     /// Rows that were due and are done without being asked about: a history that is stored holds their ids.
     package let settled: Int
   }
@@ -73,17 +73,17 @@ extension WorkTable {
   /// what nobody has begun is taken over for whoever waits, and is begun by that.
   /// Rows whose id is in a history that was stored already are done by that.
   package static func lease(
-    _ selection: Selection, limit: Int, until end: Milliseconds, owner: [UInt8], at now: Milliseconds,
+    _ selection: Selection, limit: Int, until end: Timestamp, owner: [UInt8], at now: Timestamp,
     in session: borrowing Session
   ) throws(DatabaseError) -> Lease {
     let scope = selection.scope
-    var last: [Kind: WorkRow] = [:]
-    var (customers, covered): (WaitingCustomers, [Int64])
+    var last: [Kind: HistoryJob] = [:]
+    var (customers, covered): (PendingCustomers, [Int64])
     var pagesLeft = pages
     repeat {
       let due = try dueRows(selection, after: last, limit: limit, at: now, in: session)
       guard !due.isEmpty else { return Lease(customers: [], settled: 0) }
-      customers = try WaitingCustomers(of: due, in: scope, session)
+      customers = try PendingCustomers(of: due, in: scope, session)
       covered = try customers.covered(in: scope, session)
       try settle(covered, .done, reason: "in a history that was stored", at: now, in: session)
       customers.remove(covered)
@@ -114,11 +114,11 @@ extension WorkTable {
         ours[try row.int64("id")] = try row.int("attempts")
       }
     }
-    let reports = try ClaimedChangeTable.counts(
+    let reports = try UnconfirmedChangeTable.counts(
       of: customers.groups.values.joined().filter(\.kind.isClaimed).map(\.subject), in: scope, session)
     let revisions = try HistoryTable.revisions(
       of: customers.groups.values.joined().filter(\.isAgain).map(\.subject), in: scope, session)
-    var leased: [LeasedCustomer] = []
+    var leased: [LeasedHistoryJob] = []
     for rows in customers.groups.values {
       // Somebody else was faster with a part of the customer: all of it is theirs.
       guard let first = rows.first, rows.allSatisfy({ ours[$0.id] != nil }) else {
@@ -126,7 +126,7 @@ extension WorkTable {
         continue
       }
       leased.append(
-        LeasedCustomer(
+        LeasedHistoryJob(
           scope: scope, subject: first.subject, attempt: 1 + (ours[first.id] ?? 0),
           revision: revisions[first.subject], unknownIn: first.unknownIn, isBegun: selection.goesAtOnce,
           leasedAt: now, rows: rows.map(\.id), row: first.id, owner: owner,
@@ -141,7 +141,7 @@ extension WorkTable {
   ///
   /// - Parameter reason: why they are put off; nil where there is none, or none that is new.
   static func release(
-    _ rows: [Int64], owner: [UInt8], at due: Milliseconds, because reason: String? = nil, in session: borrowing Session
+    _ rows: [Int64], owner: [UInt8], at due: Timestamp, because reason: String? = nil, in session: borrowing Session
   ) throws(DatabaseError) {
     try update(
       rows, "owner = NULL, due_at = \(due), reason = COALESCE(\(reason?.cut(to: 255)), reason)",
@@ -152,9 +152,9 @@ extension WorkTable {
   private static let pages = 8
 
   private static func dueRows(
-    _ selection: Selection, after last: [Kind: WorkRow], limit: Int, at now: Milliseconds, in session: borrowing Session
-  ) throws(DatabaseError) -> [WorkRow] {
-    var rows: [WorkRow] = []
+    _ selection: Selection, after last: [Kind: HistoryJob], limit: Int, at now: Timestamp, in session: borrowing Session
+  ) throws(DatabaseError) -> [HistoryJob] {
+    var rows: [HistoryJob] = []
     for kind in selection.queue.kinds where rows.count < limit {
       rows += try dueRows(kind, selection, after: last[kind], limit: limit - rows.count, at: now, in: session)
     }
@@ -162,9 +162,9 @@ extension WorkTable {
   }
 
   private static func dueRows(
-    _ kind: Kind, _ selection: Selection, after last: WorkRow?, limit: Int, at now: Milliseconds,
+    _ kind: Kind, _ selection: Selection, after last: HistoryJob?, limit: Int, at now: Timestamp,
     in session: borrowing Session
-  ) throws(DatabaseError) -> [WorkRow] {
+  ) throws(DatabaseError) -> [HistoryJob] {
     let scope = selection.scope
     // While a server's statistics are older than the rows, it reads a whole queue for one subject.
     let rows = selection.subjects.map { Table.work.each($0, in: scope) } ?? Table.work.by("in_order")
@@ -175,9 +175,9 @@ extension WorkTable {
       WHERE \(in: scope) AND kind = \(kind.rawValue) AND state = 0 AND (due_at <= \(now) \(evenLater))
       """
     if let last { find += " AND due_at >= \(last.dueAt) AND (due_at > \(last.dueAt) OR id > \(last.id))" }
-    var due: [WorkRow] = []
+    var due: [HistoryJob] = []
     for row in try session.query(find + " ORDER BY due_at, id LIMIT \(limit)") {
-      due.append(try WorkRow(row))
+      due.append(try HistoryJob(row))
     }
     return due
   }

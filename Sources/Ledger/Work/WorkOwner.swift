@@ -13,7 +13,7 @@ package enum WorkOwner {
   }
 }
 
-extension WorkTable {
+extension HistoryJobTable {
   private static let freedAtOnce = 1_000
 
   /// Frees what processes have leased that are gone; how many rows.
@@ -22,7 +22,7 @@ extension WorkTable {
   ///
   /// - Parameter end: leases that end by then are old enough: the process that took one could have said that it is alive.
   package static func freeLeasesOfTheDead(
-    endingBefore end: Milliseconds, at now: Milliseconds, in session: borrowing Session
+    endingBefore end: Timestamp, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) -> Int {
     let dead = try ProcessTable.silent(in: session).map { Array($0.prefix(WorkOwner.processBytes)) }
     guard !dead.isEmpty else { return 0 }

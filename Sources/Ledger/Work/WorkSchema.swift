@@ -4,7 +4,7 @@ extension Migration {
   /// What is to be asked of Apple, what was asked, and how often Apple may be asked.
   static let workTables: [SQL] = [work, histories, budgets]
 
-  // Leased as the outbox is: by moving `due_at` beyond the lease in a committed UPDATE. `kind`: `WorkTable.Kind`. `state`:
+  // Leased as the outbox is: by moving `due_at` beyond the lease in a committed UPDATE. `kind`: `HistoryJobTable.Kind`. `state`:
   // 0 waiting, 1 done, 2 unknown to Apple, 3 failed. Where nobody said the environment it is the one that is asked first.
   // `is_again`: asked about before, to hear what has changed since. `begun`: of a lease whose first call was let go; until
   // then whoever waits for an answer takes it over. `unknown_in`: the environment that knows no such id, while the other

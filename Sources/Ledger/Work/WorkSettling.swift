@@ -25,25 +25,25 @@ package struct StoredHistory: Sendable {
   }
 }
 
-extension WorkTable {
+extension HistoryJobTable {
   /// What becomes of a lease; all of it can be noted again without harm.
-  package enum Settlement: Sendable {
+  package enum Outcome: Sendable {
     /// The history is stored: every row whose id it held is done, the customer's others are asked about next.
     case stored(StoredHistory)
     /// Nothing more is to be asked by this id; the customer's others are asked about next.
     case closed(State, reason: String)
     /// To be tried again, the attempt counted.
-    case again(at: Milliseconds, reason: String)
+    case again(at: Timestamp, reason: String)
     /// Given back as it was.
-    case released(until: Milliseconds, because: String? = nil)
+    case released(until: Timestamp, because: String? = nil)
   }
 
   /// Notes what became of leases; of one that was lost only what was stored.
   package static func settle(
-    _ settlements: [(customer: LeasedCustomer, settlement: Settlement)], at now: Milliseconds,
+    _ settlements: [(customer: LeasedHistoryJob, settlement: Outcome)], at now: Timestamp,
     in session: borrowing Session
   ) throws(DatabaseError) {
-    var found: [Road: [(customer: LeasedCustomer, history: StoredHistory)]] = [:]
+    var found: [Road: [(customer: LeasedHistoryJob, history: StoredHistory)]] = [:]
     let unsettled = try settleClaims(settlements, session)
     for (customer, settlement) in settlements {
       if let environment = customer.unknownIn {
@@ -73,19 +73,19 @@ extension WorkTable {
     // More was reported while Apple was asked, or Apple does not show it yet: one more look-up, after a pause.
     for (customer, _) in settlements {
       let rows = customer.rows.filter(unsettled.contains)
-      try release(rows, owner: customer.owner, at: now + ClaimedChangeTable.shortestInterval, in: session)
+      try release(rows, owner: customer.owner, at: now + UnconfirmedChangeTable.shortestInterval, in: session)
     }
   }
 
   /// Notes as settled what was reported of the customers before they were leased and is answered now; the rows for which
   /// Apple is asked once more.
   private static func settleClaims(
-    _ settlements: [(customer: LeasedCustomer, settlement: Settlement)], _ session: borrowing Session
+    _ settlements: [(customer: LeasedHistoryJob, settlement: Outcome)], _ session: borrowing Session
   ) throws(DatabaseError) -> Set<Int64> {
-    var answered: [Scope: [(claimed: ClaimedLookUp, askedAt: Milliseconds?)]] = [:]
+    var answered: [AppScope: [(claimed: ClaimedLookUp, askedAt: Timestamp?)]] = [:]
     for (customer, settlement) in settlements {
       // Where there is nothing to ask by, waiting changes nothing.
-      let askedAt: Milliseconds? = if case .stored = settlement { customer.leasedAt } else { nil }
+      let askedAt: Timestamp? = if case .stored = settlement { customer.leasedAt } else { nil }
       answered[customer.scope, default: []] += customer.claimed.filter { $0.isAnswered(by: settlement, customer) }
         .map { ($0, askedAt) }
     }
@@ -93,9 +93,9 @@ extension WorkTable {
     for (scope, answered) in answered.sorted(by: { $0.key < $1.key }) where !answered.isEmpty {
       let answers = Dictionary(
         answered.map { claimed, askedAt in
-          (claimed.originalTransactionID, ClaimedChangeTable.Answer(reports: claimed.reports, askedAt: askedAt))
+          (claimed.originalTransactionID, UnconfirmedChangeTable.Answer(reports: claimed.reports, askedAt: askedAt))
         }, uniquingKeysWith: { $0.reports >= $1.reports ? $0 : $1 })
-      let ids = try ClaimedChangeTable.settle(answers, in: scope, session)
+      let ids = try UnconfirmedChangeTable.settle(answers, in: scope, session)
       unsettled.formUnion(answered.map(\.claimed).filter { ids.contains($0.originalTransactionID) }.map(\.row))
     }
     return unsettled
@@ -103,17 +103,17 @@ extension WorkTable {
 
   /// Where customers were asked about, and where Apple knew them.
   private struct Road: Hashable, Comparable {
-    let asked: Scope
+    let asked: AppScope
     let known: Environment
 
     static func < (a: Self, b: Self) -> Bool { (a.asked, a.known) < (b.asked, b.known) }
   }
 
   private static func note(
-    _ found: [(customer: LeasedCustomer, history: StoredHistory)], along road: Road, butFor unsettled: Set<Int64>,
-    at now: Milliseconds, in session: borrowing Session
+    _ found: [(customer: LeasedHistoryJob, history: StoredHistory)], along road: Road, butFor unsettled: Set<Int64>,
+    at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) {
-    let scope = Scope(app: road.asked.app, environment: road.known)
+    let scope = AppScope(app: road.asked.app, environment: road.known)
     try HistoryTable.note(found.map(\.history), in: scope, at: now, session)
     try RenewalCheckTable.plan(found.flatMap(\.history.renewalChecks), in: scope, session)
     var held: Set<String> = []
@@ -130,7 +130,7 @@ extension WorkTable {
       for ids in held.sorted().parts() {
         for row in try session.query(
           """
-          SELECT id FROM \(listed(ids, of: [.history, .unverifiedID], in: Scope(app: scope.app, environment: environment)))
+          SELECT id FROM \(listed(ids, of: [.history, .unverifiedID], in: AppScope(app: scope.app, environment: environment)))
           WHERE state = 0
           """)
         {
@@ -148,7 +148,7 @@ extension WorkTable {
 
   /// Settles rows, whoever has leased them unless it says who.
   static func settle(
-    _ rows: [Int64], _ state: State, reason: String, leasedBy owner: [UInt8]? = nil, at now: Milliseconds,
+    _ rows: [Int64], _ state: State, reason: String, leasedBy owner: [UInt8]? = nil, at now: Timestamp,
     in session: borrowing Session
   ) throws(DatabaseError) {
     let leased: SQL = if let owner { "owner = \(owner) AND state = 0" } else { "state = 0" }
@@ -160,7 +160,7 @@ extension WorkTable {
 
 extension ClaimedLookUp {
   /// Whether the look-up has answered what was reported of the id.
-  fileprivate func isAnswered(by settlement: WorkTable.Settlement, _ customer: LeasedCustomer) -> Bool {
+  fileprivate func isAnswered(by settlement: HistoryJobTable.Outcome, _ customer: LeasedHistoryJob) -> Bool {
     switch settlement {
     case .stored(let history): row == customer.row || history.originalTransactionIDs.contains(originalTransactionID)
     case .closed: row == customer.row

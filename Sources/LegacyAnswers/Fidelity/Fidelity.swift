@@ -18,33 +18,33 @@ package struct Fidelity: Sendable {
     case otherGeneration
   }
 
-  private let composer: AnswerComposer
+  private let composer: ResponseComposer
 
-  package init(_ composer: AnswerComposer) { self.composer = composer }
+  package init(_ composer: ResponseComposer) { self.composer = composer }
 
   /// - Parameters:
   ///   - receiptData: the receipt in base64, as it was posted.
   ///   - date: of the request, where the answer of an iOS 6 receipt is dated by who knows it.
   ///   - rowName: what names rows without a line.
   package func report(
-    receipt: Receipt, receiptData: String, answer: JSONObject, date: Milliseconds? = nil,
-    naming rowName: AnswerLeaves.RowName = .transaction
+    receipt: Receipt, receiptData: String, answer: JSONObject, date: Timestamp? = nil,
+    naming rowName: FlattenedResponse.RowName = .transaction
   ) throws(Unusable) -> FidelityReport {
-    let theirs = VerifyReceiptAnswer(answer)
+    let theirs = VerifyReceiptResponse(answer)
     guard let status = theirs.status else { throw .notAnAnswer }
     guard answer["receipt"]?.object != nil else { throw .statusAlone(status) }
     let isApp = if case .app = receipt { true } else { false }
     guard isApp == (answer["receipt"]?.object?["in_app"] != nil) else { throw .otherGeneration }
-    let implied = AnsweredFacts(theirs, receipt: receipt, date: date)
+    let implied = ImpliedFacts(theirs, receipt: receipt, date: date)
     let environment = receipt.environment ?? .sandbox
-    let request = AnswerRequest(
+    let request = ComposerRequest(
       receipt: receipt, receiptData: receiptData, environment: environment, date: implied.date,
       excludesOldTransactions: implied.excludesOldTransactions, tellsSubscriptions: implied.tellsSubscriptions)
     let explained = composer.explain(request, implied.facts)
     var limits = JSONLimits.standard
     limits.bytes = explained.bytes.count
     guard let ours = try? JSONReader.read(explained.bytes, limits: limits).object else { throw .notAnAnswer }
-    var comparison = AnswerComparison(
+    var comparison = FidelityComparison(
       theirs: answer, ours: ours, explained: explained.fields, implied: implied, receipt: receipt,
       naming: rowName, rules: { composer.rules.row($0, at: implied.date).id })
     return comparison.compared()

@@ -5,7 +5,7 @@ package import Time
 package struct FidelityReport: Hashable, Sendable {
   /// A field that is other than Apple's, or that one of the two answers lacks.
   package struct Difference: Hashable, Sendable {
-    /// As `AnswerLeaves` calls it: rows by what identifies them.
+    /// As `FlattenedResponse` calls it: rows by what identifies them.
     package let key: String
     package let path: String
     /// Nil where Apple's answer does not have the field.
@@ -32,7 +32,7 @@ package struct FidelityReport: Hashable, Sendable {
   /// How often each row of `Mappings` made an equal field, or said that a field is unavailable.
   package internal(set) var rules: [String: Int] = [:]
   /// The time of the request: stated by the answer, or inferred from an iOS 6 answer, which states none.
-  package let requestDate: Milliseconds
+  package let requestDate: Timestamp
   /// Whether Apple's answer is one to a request with `exclude-old-transactions`.
   package let excludesOldTransactions: Bool
 

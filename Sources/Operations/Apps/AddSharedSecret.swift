@@ -20,7 +20,7 @@ package struct AddSharedSecret: Sendable {
 
   /// Seals it; refused when the app already has as many as may be valid.
   package func apply(
-    _ app: App, sealedWith source: KeySource, by author: Author, at now: Milliseconds, on connection: Connection
+    _ app: App, sealedWith source: KeySource, by author: AuditContext, at now: Timestamp, on connection: Connection
   ) async throws {
     let keys = try await source.keys(for: connection)
     try await connection.transaction { session throws(DatabaseError) in

@@ -6,7 +6,7 @@ package import Runtime
 /// Everything registered about one app, secrets left out.
 package struct AppRecord: Sendable {
   package let app: App
-  package let flags: [Flag]
+  package let flags: [StageRecord]
   package let tokens: [TokenTable.Record]
   package let credentials: [CredentialTable.Record]
   package let accessHold: AccessHold

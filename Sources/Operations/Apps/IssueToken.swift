@@ -17,7 +17,7 @@ package struct AcceptClientCertificate: Sendable {
   /// The app whose client it would be; `NoSuchApp` when it is not registered.
   package func plan(on connection: Connection) async throws -> App { try await issue.plan(on: connection) }
 
-  package func apply(_ app: App, by author: Author, at now: Milliseconds, on connection: Connection) async throws {
+  package func apply(_ app: App, by author: AuditContext, at now: Timestamp, on connection: Connection) async throws {
     let label = issue.shownLabel
     try await connection.transaction { [certificate] session throws(DatabaseError) in
       try TokenTable.accept(certificate, for: app, label: label, at: now, in: session)
@@ -54,7 +54,7 @@ package struct IssueToken: Sendable {
   }
 
   package func apply(
-    _ app: App, by author: Author, at now: Milliseconds, on connection: Connection
+    _ app: App, by author: AuditContext, at now: Timestamp, on connection: Connection
   ) async throws -> Issued {
     let label = shownLabel
     return try await connection.transaction { session throws(DatabaseError) in

@@ -72,7 +72,7 @@ package struct RegisterApp: Sendable {
 
   /// Registers it; refused when the app already has as many shared secrets as may be valid.
   package func apply(
-    _ plan: Plan, sealedWith source: KeySource, by author: Author, at now: Milliseconds, on connection: Connection
+    _ plan: Plan, sealedWith source: KeySource, by author: AuditContext, at now: Timestamp, on connection: Connection
   ) async throws {
     let keys = apiKey == nil && sharedSecret == nil ? nil : try await source.keys(for: connection)
     try await connection.transaction { session throws(DatabaseError) in

@@ -21,7 +21,7 @@ package struct RemoveApp: Sendable {
   }
 
   package func apply(
-    _ plan: Plan, by author: Author, at now: Milliseconds, on connection: Connection
+    _ plan: Plan, by author: AuditContext, at now: Timestamp, on connection: Connection
   ) async throws {
     try await connection.transaction { session throws(DatabaseError) in
       try AppTable.remove(plan.app, at: now, in: session)

@@ -29,7 +29,7 @@ package struct RetireSharedSecret: Sendable {
 
   /// Ends it; `NoSuchSecret` when somebody else did meanwhile.
   package func apply(
-    _ app: App, by author: Author, at now: Milliseconds, on connection: Connection
+    _ app: App, by author: AuditContext, at now: Timestamp, on connection: Connection
   ) async throws {
     let isRetired = try await connection.transaction { session throws(DatabaseError) in
       let isRetired = try CredentialTable.retire(name, kind: .sharedSecret, of: app, at: now, in: session)

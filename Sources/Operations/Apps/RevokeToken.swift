@@ -46,7 +46,7 @@ package struct RevokeToken: Sendable {
 
   /// Ends them; how many, or `NoSuchToken` when there is none any more.
   package func apply(
-    _ plan: Plan, by author: Author, at now: Milliseconds, on connection: Connection
+    _ plan: Plan, by author: AuditContext, at now: Timestamp, on connection: Connection
   ) async throws -> Int {
     let count = try await connection.transaction { session throws(DatabaseError) in
       let count = try TokenTable.revoke(name.bytes, of: plan.app, at: now, in: session)

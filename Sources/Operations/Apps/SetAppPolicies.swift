@@ -34,7 +34,7 @@ package struct SetAppPolicies: Sendable {
   package var accessHold: AccessHold?
   package var unprovenForwarding: UnprovenForwarding?
   package var consumption: Consumption?
-  package var answerReadings: AnswerReadings?
+  package var answerReadings: RuleChoices?
   package var answerClients: AnswerClients?
 
   private let bundleID: String
@@ -59,7 +59,7 @@ package struct SetAppPolicies: Sendable {
       if consumption.token != nil { changes.append("a new token for the back end that is asked about consumption") }
     }
     if let answerReadings, answerReadings.ids != before.answerReadings {
-      changes.append("answer readings \(AnswerReadings.summary(before.answerReadings)) to \(answerReadings.summary)")
+      changes.append("answer readings \(RuleChoices.summary(before.answerReadings)) to \(answerReadings.summary)")
     }
     if let answerClients, answerClients != before.answerClients {
       changes.append("answer clients \(before.answerClients.rawValue) to \(answerClients.rawValue)")
@@ -69,7 +69,7 @@ package struct SetAppPolicies: Sendable {
 
   /// Writes what is different; a plan without changes writes nothing, and no audit entry.
   package func apply(
-    _ plan: Plan, sealedWith source: KeySource, by author: Author, at now: Milliseconds, on connection: Connection
+    _ plan: Plan, sealedWith source: KeySource, by author: AuditContext, at now: Timestamp, on connection: Connection
   ) async throws {
     guard !plan.changes.isEmpty else { return }
     let app = plan.before.app

@@ -29,7 +29,7 @@ package struct SetLegacyURL: Sendable {
   /// What would be different; `NoSuchApp`, or `LegacyNeedsURL` when the URL cannot go.
   package func plan(on connection: Connection) async throws -> Plan {
     let record = try await AppRecord.find(bundleID, connection)
-    let scope = Scope(app: record.app.id, environment: environment)
+    let scope = AppScope(app: record.app.id, environment: environment)
     let before = try await connection.read { session throws(DatabaseError) in
       try DestinationTable.legacy(of: scope, in: session)
     }
@@ -41,10 +41,10 @@ package struct SetLegacyURL: Sendable {
 
   /// Writes it; a plan without a change writes nothing, and no audit entry.
   package func apply(
-    _ plan: Plan, by author: Author, at now: Milliseconds, on connection: Connection
+    _ plan: Plan, by author: AuditContext, at now: Timestamp, on connection: Connection
   ) async throws {
     guard let change = plan.change else { return }
-    let scope = Scope(app: plan.app.id, environment: environment)
+    let scope = AppScope(app: plan.app.id, environment: environment)
     try await connection.transaction { session throws(DatabaseError) in
       if let url {
         try DestinationTable.setLegacy(url, of: scope, at: now, in: session)

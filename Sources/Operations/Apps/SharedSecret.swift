@@ -26,7 +26,7 @@ package struct SharedSecret: Sendable {
 
   /// Seals it and makes it valid; refused when the app has two others.
   func put(
-    for app: App, sealedWith keys: Keyring, at now: Milliseconds, in session: borrowing Session
+    for app: App, sealedWith keys: Keyring, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) {
     let valid = try CredentialTable.open(.sharedSecret, with: keys, in: session)
     if valid.opened.contains(where: { $0.app == app.id && $0.secret == secret }) { return }

@@ -16,7 +16,7 @@ package struct AnswerConsumption: Sendable {
   }
 
   /// The request that would be answered; `NoSuchConsumption`, or `ConsumptionNotOpen`.
-  package func plan(at now: Milliseconds, on connection: Connection) async throws -> ConsumptionCase {
+  package func plan(at now: Timestamp, on connection: Connection) async throws -> ConsumptionRequestRecord {
     try await ConsumptionCases.open(id, at: now, on: connection)
   }
 
@@ -24,7 +24,7 @@ package struct AnswerConsumption: Sendable {
   ///
   /// The answer is kept first, with the audit entry: whoever tells Apple after a crash tells the same.
   package func apply(
-    _ request: ConsumptionCase, with report: ConsumptionReport, by author: Author, clock: WallClock,
+    _ request: ConsumptionRequestRecord, with report: ConsumptionReport, by author: AuditContext, clock: WallClock,
     on connection: Connection
   ) async throws -> ConsumptionReport.Outcome {
     let leased = try await ConsumptionCases.take(

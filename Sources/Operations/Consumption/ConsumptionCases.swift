@@ -10,7 +10,7 @@ package enum ConsumptionCases {
   private static let lease = Interval.minutes(5)
 
   /// Those of a notification's UUID or a transaction's id, newest first; `NoSuchConsumption` when there is none.
-  package static func find(_ id: String, on connection: Connection) async throws -> [ConsumptionCase] {
+  package static func find(_ id: String, on connection: Connection) async throws -> [ConsumptionRequestRecord] {
     let found = try await connection.read { session throws(DatabaseError) in
       try ConsumptionTable.find(id, in: session)
     }
@@ -19,9 +19,10 @@ package enum ConsumptionCases {
   }
 
   /// The newest of this id that is still to be settled; `ConsumptionNotOpen` when none is.
-  static func open(_ id: String, at now: Milliseconds, on connection: Connection) async throws -> ConsumptionCase {
+  static func open(_ id: String, at now: Timestamp, on connection: Connection) async throws -> ConsumptionRequestRecord
+  {
     let found = try await find(id, on: connection)
-    let isOpen = { (one: ConsumptionCase) in
+    let isOpen = { (one: ConsumptionRequestRecord) in
       one.state != .answered && one.deadline > now && one.transactionID != nil
     }
     guard let request = found.first(where: isOpen) else { throw ConsumptionNotOpen(request: found[0]) }
@@ -32,7 +33,8 @@ package enum ConsumptionCases {
   ///
   /// `ConsumptionNotOpen` when it is settled, or somebody works on it.
   static func take(
-    _ request: ConsumptionCase, _ action: StaticString, _ what: String, by author: Author, at now: Milliseconds,
+    _ request: ConsumptionRequestRecord, _ action: StaticString, _ what: String, by author: AuditContext,
+    at now: Timestamp,
     on connection: Connection,
     _ body: @Sendable (LeasedConsumption, borrowing Session) throws(DatabaseError) -> Void
   ) async throws -> LeasedConsumption {
@@ -60,7 +62,7 @@ package struct NoSuchConsumption: ExitStatusError, CustomStringConvertible {
 
 /// Nothing is left to be settled, or somebody is at it.
 package struct ConsumptionNotOpen: ExitStatusError, CustomStringConvertible {
-  package let request: ConsumptionCase
+  package let request: ConsumptionRequestRecord
 
   package var exitStatus: ExitStatus { .refused }
   package var description: String {

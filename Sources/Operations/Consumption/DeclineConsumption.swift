@@ -9,13 +9,13 @@ package struct DeclineConsumption: Sendable {
   package init(_ id: String) { self.id = id }
 
   /// The request that would be declined; `NoSuchConsumption`, or `ConsumptionNotOpen`.
-  package func plan(at now: Milliseconds, on connection: Connection) async throws -> ConsumptionCase {
+  package func plan(at now: Timestamp, on connection: Connection) async throws -> ConsumptionRequestRecord {
     try await ConsumptionCases.open(id, at: now, on: connection)
   }
 
   /// Declines it; `ConsumptionNotOpen` when somebody settled it since the plan, or works on it.
   package func apply(
-    _ request: ConsumptionCase, by author: Author, at now: Milliseconds, on connection: Connection
+    _ request: ConsumptionRequestRecord, by author: AuditContext, at now: Timestamp, on connection: Connection
   ) async throws {
     _ = try await ConsumptionCases.take(
       request, "consumption.decline", request.name, by: author, at: now, on: connection

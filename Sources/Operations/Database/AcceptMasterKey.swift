@@ -23,7 +23,7 @@ package struct AcceptMasterKey: Sendable {
 
   /// Makes the change, and returns the deleted credentials.
   package func apply(
-    by author: Author, at now: Milliseconds, on connection: Connection
+    by author: AuditContext, at now: Timestamp, on connection: Connection
   ) async throws -> [CredentialTable.Lost] {
     try await connection.transaction { [keys] session throws(DatabaseError) in
       try Self.check(keys, in: session)

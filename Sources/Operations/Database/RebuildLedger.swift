@@ -15,12 +15,12 @@ package struct RebuildLedger: Sendable {
   ///   - adapter: reads the messages again, with today's roots.
   ///   - progress: hears how many messages were read so far, from threads that belong to no task.
   package init(
-    _ configuration: DatabaseConfiguration, _ keys: Keyring, readBy adapter: Adapter,
+    _ configuration: DatabaseConfiguration, _ keys: Keyring, readBy adapter: MessageDecoder,
     progress: @escaping @Sendable (Int) -> Void
   ) {
     self.configuration = configuration
     rebuild = Rebuild(configuration, keys, progress: progress) { stored in
-      do throws(Refusal) { return try adapter.findings(of: stored) } catch {
+      do throws(MessageError) { return try adapter.findings(of: stored) } catch {
         // Whoever has an old app's secret could else make messages that end every rebuild after the next change of rules.
         guard stored.isProven else { throw Rebuild.LeftOut(because: error.code) }
         throw RefusedMessage(digest: stored.message.digest, title: stored.title, app: stored.bundleID, refusal: error)
@@ -29,12 +29,12 @@ package struct RebuildLedger: Sendable {
   }
 
   /// What would be gone and what new; `RefusedMessage` when this build refuses a proven one that it took.
-  package func plan(at now: Milliseconds) async throws -> Rebuild.Rehearsal { try await rebuild.rehearse(now: now) }
+  package func plan(at now: Timestamp) async throws -> Rebuild.Rehearsal { try await rebuild.rehearse(now: now) }
 
   /// Exchanges the tables at once; `RefusedMessage` before anything is changed, `Rebuild.Failure` afterwards.
   ///
   /// The audit entry follows the exchange: an exchange of tables ends the transaction that it is made in.
-  package func apply(by author: Author, at now: Milliseconds) async throws -> Rebuild.Summary {
+  package func apply(by author: AuditContext, at now: Timestamp) async throws -> Rebuild.Summary {
     let summary = try await rebuild.run(now: now)
     let connection = try await Connection.open(configuration)
     try await connection.transaction { session throws(DatabaseError) in
@@ -51,7 +51,7 @@ package struct RefusedMessage: ExitStatusError, CustomStringConvertible {
   package let digest: Digest
   package let title: String
   package let app: String
-  package let refusal: Refusal
+  package let refusal: MessageError
 
   package var exitStatus: ExitStatus { .failed }
 

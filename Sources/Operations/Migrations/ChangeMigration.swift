@@ -41,7 +41,7 @@ package struct ChangeMigration: Sendable {
   ///
   /// `MigrationNotChanged` where the job has changed since the plan, so that this cannot be done any more.
   package func apply(
-    _ plan: MigrationJob, by author: Author, at now: Milliseconds, on connection: Connection
+    _ plan: MigrationJob, by author: AuditContext, at now: Timestamp, on connection: Connection
   ) async throws -> MigrationJob {
     let (id, change) = (id, change)
     let (job, isDone) = try await connection.transaction { session throws(DatabaseError) -> (MigrationJob?, Bool) in

@@ -8,9 +8,9 @@ package struct MigrationRecord: Sendable {
   package let job: MigrationJob
   /// The bundle id of the job's app; nil where rows name theirs.
   package let bundleID: String?
-  package let accounts: MigrationAccounts
+  package let accounts: MigrationCounts
   /// By bundle id and environment; "" where nobody knows them.
-  package let places: [(app: String, environment: String, accounts: MigrationAccounts)]
+  package let places: [(app: String, environment: String, accounts: MigrationCounts)]
   package let parts: [MigrationPartReport]
   /// Ids that were not handed out, and of which nothing else asked Apple.
   package let unasked: Int
@@ -42,7 +42,7 @@ package struct MigrationRecord: Sendable {
   }
 
   /// The jobs that no process works on although nothing holds them up.
-  package static func unattended(at now: Milliseconds, in session: borrowing Session) throws(DatabaseError) -> [Int] {
+  package static func unattended(at now: Timestamp, in session: borrowing Session) throws(DatabaseError) -> [Int] {
     var ids: [Int] = []
     for job in try MigrationJobTable.all(in: session) where job.state == .running {
       guard let record = try MigrationRecord(job.id, at: now, in: session), record.isUnattended,
@@ -54,7 +54,7 @@ package struct MigrationRecord: Sendable {
   }
 
   /// `NoSuchMigration` when there is none.
-  package static func find(_ id: Int, at now: Milliseconds, _ connection: Connection) async throws -> Self {
+  package static func find(_ id: Int, at now: Timestamp, _ connection: Connection) async throws -> Self {
     let record = try await connection.read { session throws(DatabaseError) in
       try MigrationRecord(id, at: now, in: session)
     }
@@ -62,7 +62,7 @@ package struct MigrationRecord: Sendable {
     return record
   }
 
-  private init?(_ id: Int, at now: Milliseconds, in session: borrowing Session) throws(DatabaseError) {
+  private init?(_ id: Int, at now: Timestamp, in session: borrowing Session) throws(DatabaseError) {
     guard let job = try MigrationJobTable.find(id, in: session) else { return nil }
     let (all, byPlace) = try MigrationAccountTable.read(id, in: session)
     let apps = try AppTable.all(includingRemoved: true, in: session)
@@ -79,6 +79,6 @@ package struct MigrationRecord: Sendable {
     isUnattended = job.state == .running && (latest ?? job.createdAt) + Self.grace < now
     isWorkedOn = job.state == .running && handedOutUntil.map { $0 > now } ?? false
     // Counted where it is final alone: it reads every id that waits.
-    unasked = job.state == .cancelled ? try UnaskedIDs.count(of: id, in: session) : 0
+    unasked = job.state == .cancelled ? try UnfetchedIDs.count(of: id, in: session) : 0
   }
 }

@@ -52,7 +52,7 @@ package struct StartMigration: Sendable {
   ///
   /// - Parameter accepted: what the operator was warned of and accepted.
   package func apply(
-    _ plan: Plan, accepting accepted: [MigrationWarning], by author: Author, at now: Milliseconds,
+    _ plan: Plan, accepting accepted: [MigrationWarning], by author: AuditContext, at now: Timestamp,
     on connection: Connection
   ) async throws -> Int {
     guard Set(plan.warnings).isSubset(of: Set(accepted)) else { throw MigrationRefused(warnings: plan.warnings) }
@@ -103,7 +103,7 @@ package struct MigrationWarning: Hashable, Sendable {
   ) throws(DatabaseError) -> [Self] {
     var apps = app.map { [$0] } ?? []
     if app == nil { apps = try AppTable.all(in: session) }
-    let flags = try FlagTable.all(in: session)
+    let flags = try StageTable.all(in: session)
     let keyed = try CredentialTable.apps(with: .apiKey, in: session)
     var warnings: [Self] = []
     if apps.isEmpty {
@@ -113,7 +113,7 @@ package struct MigrationWarning: Hashable, Sendable {
           text: "no app is registered, so every row would be rejected. Run `switchyard app add BUNDLE_ID`."))
     }
     for app in apps {
-      let scopes = (environment.map { [$0] } ?? [.production, .sandbox]).map { Scope(app: app.id, environment: $0) }
+      let scopes = (environment.map { [$0] } ?? [.production, .sandbox]).map { AppScope(app: app.id, environment: $0) }
       for scope in scopes {
         if try hasNotifications(scope, session) { continue }
         warnings.append(
@@ -148,7 +148,7 @@ package struct MigrationWarning: Hashable, Sendable {
   }
 
   /// Whether a V2 notification ever came there by itself.
-  private static func hasNotifications(_ scope: Scope, _ session: borrowing Session) throws(DatabaseError) -> Bool {
+  private static func hasNotifications(_ scope: AppScope, _ session: borrowing Session) throws(DatabaseError) -> Bool {
     if try HeartbeatTable.wasWatched(scope, session) { return true }
     return try HeartbeatTable.hearsNotifications(scope, session)
   }

@@ -23,10 +23,10 @@ package struct VerifyMigration: Sendable {
 
   /// Asks Apple's verifyReceipt in one environment; nil when the receipt belongs to the other.
   package typealias Ask =
-    @Sendable (_ receiptData: String, _ password: String, _ place: Place) async throws -> Answer?
+    @Sendable (_ receiptData: String, _ password: String, _ place: VerifiedScope) async throws -> Answer?
 
   /// An app of the job in one environment.
-  package struct Place: Sendable {
+  package struct VerifiedScope: Sendable {
     package let app: App
     package let environment: Environment
     /// Rows of use that the job brought.
@@ -41,7 +41,7 @@ package struct VerifyMigration: Sendable {
     package let isInShadow: Bool
     fileprivate let password: String
 
-    package var scope: Scope { Scope(app: app.id, environment: environment) }
+    package var scope: AppScope { AppScope(app: app.id, environment: environment) }
   }
 
   package enum Obstacle: String, Sendable {
@@ -72,7 +72,7 @@ package struct VerifyMigration: Sendable {
 
   package struct Plan: Sendable {
     package let job: MigrationJob
-    package let places: [Place]
+    package let places: [VerifiedScope]
     /// Rows of the job that were rejected.
     package let rejected: Int
   }
@@ -98,7 +98,7 @@ package struct VerifyMigration: Sendable {
   }
 
   /// Customers of each place who are compared, if the job brought so many.
-  package var wanted: Int { RateBound.needed(for: mostImpact) }
+  package var wanted: Int { ConfidenceBound.needed(for: mostImpact) }
 
   /// Calls of Apple's verifyReceipt about one place at most.
   package var mostCalls: Int { 2 * wanted }
@@ -109,9 +109,9 @@ package struct VerifyMigration: Sendable {
     let plan = try await connection.read { session throws(DatabaseError) -> Plan? in
       guard let job = try MigrationJobTable.find(id, in: session) else { return nil }
       let apps = try AppTable.all(in: session)
-      let flags = try FlagTable.all(in: session)
+      let flags = try StageTable.all(in: session)
       let secrets = try CredentialTable.open(.sharedSecret, with: keys, in: session).opened
-      var places: [Place] = []
+      var places: [VerifiedScope] = []
       let (all, byPlace) = try MigrationAccountTable.read(id, in: session)
       for (place, accounts) in byPlace where accounts.usable > 0 {
         guard let found = apps.first(where: { $0.id == place.app }), let its = place.environment,
@@ -119,12 +119,12 @@ package struct VerifyMigration: Sendable {
         else { continue }
         // The newest: an older one may be about to end.
         let secret = secrets.last { $0.app == found.id }?.secret
-        let stage = flags[Scope(app: found.id, environment: its)]?.stage ?? .record
+        let stage = flags[AppScope(app: found.id, environment: its)]?.stage ?? .record
         let obstacle: Obstacle? =
           stage == .legacy
           ? .legacy : stage.answers != .apple ? .answered : secret == nil ? .noSharedSecret : nil
         places.append(
-          Place(
+          VerifiedScope(
             app: found, environment: its, usable: accounts.usable, rejected: all.allRejected,
             withoutPurchases: all.withoutPurchases, obstacle: obstacle, isInShadow: stage == .shadow,
             password: String(decoding: secret ?? [], as: UTF8.self)))
@@ -145,10 +145,11 @@ package struct VerifyMigration: Sendable {
   ///   - pace: the time from one call to the next.
   ///   - note: hears how far it is.
   package func verify(
-    _ place: Place, of job: MigrationJob, by author: Author, every pace: Duration, asking ask: Ask,
-    with shadow: Shadow, _ keys: Keyring, on connection: Connection, at clock: WallClock, note: (MigrationProof) -> Void
-  ) async throws -> MigrationProof {
-    var proof = MigrationProof(
+    _ place: VerifiedScope, of job: MigrationJob, by author: AuditContext, every pace: Duration, asking ask: Ask,
+    with shadow: ShadowComparer, _ keys: Keyring, on connection: Connection, at clock: WallClock,
+    note: (MigrationVerification) -> Void
+  ) async throws -> MigrationVerification {
+    var proof = MigrationVerification(
       mostImpact: mostImpact, rejected: place.rejected, withoutPurchases: place.withoutPurchases)
     var streak = Streak()
     let start = [UInt8].random(count: MigrationSample.width)
@@ -231,13 +232,13 @@ package struct VerifyMigration: Sendable {
 
   /// Nil for a receipt that belongs to the other environment.
   private func compare(
-    _ text: String, _ place: Place, asking ask: Ask, with shadow: Shadow, at clock: WallClock
-  ) async throws -> ComparedCall? {
+    _ text: String, _ place: VerifiedScope, asking ask: Ask, with shadow: ShadowComparer, at clock: WallClock
+  ) async throws -> ComparisonSummary? {
     let askedAt = clock.now()
     guard let answer = try await ask(text, place.password, place) else { return nil }
     guard answer.json["status"]?.integer != Self.wrongSecret else { throw WrongSecret() }
     let body: JSONObject = ["receipt-data": .string(text), "password": .string(place.password)]
-    let call = AnswerCall(body: body.encoded(), environment: place.environment)
+    let call = VerifyReceiptCall(body: body.encoded(), environment: place.environment)
     return await shadow.compare(
       ShadowCall(call, theirs: answer.json, bytes: answer.bytes, askedAt: askedAt, isOperators: true))
   }

@@ -4,7 +4,7 @@ package import Time
 
 /// Which messages of the outbox are meant, beside their app: the same for listing, replay and giving up.
 package struct OutboxFilter: Sendable {
-  package var proof: ProofClass?
+  package var proof: TrustLevel?
   /// A part of the last error.
   package var reason: String?
   /// Those that have waited for more hours than these.
@@ -25,7 +25,7 @@ package struct OutboxFilter: Sendable {
     ].compactMap(\.self).joined(separator: ", ")
   }
 
-  package func narrow(_ selection: inout OutboxTable.Selection, at now: Milliseconds) {
+  package func narrow(_ selection: inout OutboxTable.Selection, at now: Timestamp) {
     selection.proof = proof
     selection.reason = reason
     selection.createdBefore = olderThan.map { now - $0 }
@@ -33,7 +33,7 @@ package struct OutboxFilter: Sendable {
   }
 }
 
-extension ProofClass {
+extension TrustLevel {
   package var name: String {
     switch self {
     case .proven: "proven"

@@ -44,7 +44,7 @@ package struct ReplayOrGiveUp: Sendable {
 
   /// Changes them page by page, each page with its audit entry in one transaction; a task that is cancelled ends after a page.
   package func apply(
-    by author: Author, clock: WallClock, on connection: Connection
+    by author: AuditContext, clock: WallClock, on connection: Connection
   ) async throws -> OutboxTable.Change {
     var all = OutboxTable.Change()
     try await walk(clock, connection) { sequences in
@@ -78,7 +78,7 @@ package struct ReplayOrGiveUp: Sendable {
     }
   }
 
-  private func selection(of places: [OutboxPlace], at now: Milliseconds) -> OutboxTable.Selection {
+  private func selection(of places: [OutboxPlace], at now: Timestamp) -> OutboxTable.Selection {
     var selection = OutboxTable.Selection()
     filter.narrow(&selection, at: now)
     selection.destinations = places.map(\.destination.id)
@@ -91,7 +91,7 @@ package struct ReplayOrGiveUp: Sendable {
   }
 
   private func change(
-    _ sequences: [Int64], by author: Author, at now: Milliseconds, in session: borrowing Session
+    _ sequences: [Int64], by author: AuditContext, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) -> OutboxTable.Change {
     var changed = OutboxTable.Change()
     switch kind {

@@ -6,11 +6,11 @@ package import Time
 package struct PurgeQuarantine: Sendable {
   private static let step = 1_000
 
-  private let before: Milliseconds
+  private let before: Timestamp
   private let code: String?
 
   /// - Parameter code: those that were refused for this reason only.
-  package init(receivedBefore before: Milliseconds, code: String? = nil) {
+  package init(receivedBefore before: Timestamp, code: String? = nil) {
     self.before = before
     self.code = code
   }
@@ -27,7 +27,7 @@ package struct PurgeQuarantine: Sendable {
   /// A task that is cancelled ends after a step.
   /// The one audit entry says how many they were: it is in the transaction of the last step, or follows it when the task was
   /// cancelled.
-  package func apply(by author: Author, at now: Milliseconds, on connection: Connection) async throws -> Int {
+  package func apply(by author: AuditContext, at now: Timestamp, on connection: Connection) async throws -> Int {
     var (deleted, isNoted) = (0, false)
     while !Task.isCancelled, !isNoted {
       let before = deleted
@@ -49,7 +49,7 @@ package struct PurgeQuarantine: Sendable {
   }
 
   private func note(
-    _ count: Int, by author: Author, at now: Milliseconds, in session: borrowing Session
+    _ count: Int, by author: AuditContext, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) {
     try author.note("quarantine.purge", of: "quarantine", "\(count) of \(code ?? "any code")", at: now, in: session)
   }

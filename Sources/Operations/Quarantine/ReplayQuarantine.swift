@@ -46,11 +46,11 @@ package struct ReplayQuarantine: Sendable {
   private static let page = 200
 
   private let selection: Selection
-  private let intake: Intake
+  private let intake: IngestDecider
   private let keys: Keyring
-  private let ledger: Ledger
+  private let ledger: LedgerStore
 
-  package init(_ selection: Selection, readBy intake: Intake, _ keys: Keyring, into ledger: Ledger) {
+  package init(_ selection: Selection, readBy intake: IngestDecider, _ keys: Keyring, into ledger: LedgerStore) {
     self.selection = selection
     self.intake = intake
     self.keys = keys
@@ -59,7 +59,7 @@ package struct ReplayQuarantine: Sendable {
 
   /// What would become of each; `NoSuchMessage` when a digest was given and nothing has it.
   package func plan(
-    at now: Milliseconds, on connection: Connection, telling tell: (Digest, Fate) throws -> Void
+    at now: Timestamp, on connection: Connection, telling tell: (Digest, Fate) throws -> Void
   ) async throws -> Summary {
     var summary = Summary()
     try await walk(now, connection) { outcomes, _ in try Self.tell(outcomes, [], &summary, tell) }
@@ -73,7 +73,7 @@ package struct ReplayQuarantine: Sendable {
   /// The one audit entry says what it came to: it is in the transaction of the last page, or follows it when the task was
   /// cancelled.
   package func apply(
-    by author: Author, clock: WallClock, on connection: Connection, telling tell: (Digest, Fate) throws -> Void
+    by author: AuditContext, clock: WallClock, on connection: Connection, telling tell: (Digest, Fate) throws -> Void
   ) async throws -> Summary {
     var (summary, isNoted) = (Summary(), false)
     try await walk(clock.now(), connection) { outcomes, isLast in
@@ -93,14 +93,14 @@ package struct ReplayQuarantine: Sendable {
   }
 
   private func walk(
-    _ now: Milliseconds, _ connection: Connection,
+    _ now: Timestamp, _ connection: Connection,
     _ body: (_ page: [(Digest, QuarantineReading.Outcome)], _ isLast: Bool) async throws -> Void
   ) async throws {
     let directory = try await connection.read { [keys] session throws(DatabaseError) in
       try AppTable.directory(with: keys, in: session)
     }
     let reading = QuarantineReading(intake: intake, directory: directory, startedAt: now)
-    var last: (Milliseconds, Digest)?
+    var last: (Timestamp, Digest)?
     while !Task.isCancelled {
       let cursor = last
       let (page, unread, end, isLast) = try await connection.read {
@@ -128,12 +128,12 @@ package struct ReplayQuarantine: Sendable {
   /// - Parameter author: of the last page: its transaction has the audit entry.
   /// - Returns: Which of those that stay were forwarded by this.
   private func write(
-    _ outcomes: [(Digest, QuarantineReading.Outcome)], after before: Summary, _ author: Author?,
-    at now: Milliseconds, _ connection: Connection
+    _ outcomes: [(Digest, QuarantineReading.Outcome)], after before: Summary, _ author: AuditContext?,
+    at now: Timestamp, _ connection: Connection
   ) async throws -> Set<Digest> {
-    var entries: [Entry] = []
-    var refusals: [(Digest, Entry.Refusal)] = []
-    var setAside: [Entry] = []
+    var entries: [LedgerEntry] = []
+    var refusals: [(Digest, LedgerEntry.QuarantineReason)] = []
+    var setAside: [LedgerEntry] = []
     var unread = 0
     for (digest, outcome) in outcomes {
       switch outcome {
@@ -160,7 +160,7 @@ package struct ReplayQuarantine: Sendable {
   }
 
   private func note(
-    _ summary: Summary, by author: Author, at now: Milliseconds, in session: borrowing Session
+    _ summary: Summary, by author: AuditContext, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) {
     guard summary.accepted + summary.refused > 0 else { return }
     try author.note(

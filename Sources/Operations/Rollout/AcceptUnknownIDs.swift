@@ -8,7 +8,7 @@ package import Time
 /// They hold up no stage from then on; an id that comes to stand so later does again.
 package struct AcceptUnknownIDs: Sendable {
   package struct Plan: Sendable {
-    package let scope: Scope
+    package let scope: AppScope
     package let bundleID: String
     package let ids: Int
   }
@@ -25,19 +25,19 @@ package struct AcceptUnknownIDs: Sendable {
 
   package func plan(on connection: Connection) async throws -> Plan {
     let app = try await AppRecord.find(bundleID, connection).app
-    let scope = Scope(app: app.id, environment: environment)
+    let scope = AppScope(app: app.id, environment: environment)
     let ids = try await connection.read { [kind] session throws(DatabaseError) in
-      guard let flag = try FlagTable.all(in: session)[scope] else { return 0 }
+      guard let flag = try StageTable.all(in: session)[scope] else { return 0 }
       switch kind {
       case .unknown:
-        return try WorkTable.unsettled(
-          in: scope, createdBefore: Milliseconds(.min), unknownSince: flag.acceptedUnknownAt ?? Milliseconds(.min),
+        return try HistoryJobTable.unsettled(
+          in: scope, createdBefore: Timestamp(.min), unknownSince: flag.acceptedUnknownAt ?? Timestamp(.min),
           session
         ).unknown
       case .cancelled:
-        return try UnaskedIDs.read(
-          in: scope, handedOutSince: Milliseconds(.max),
-          cancelledAfter: flag.acceptedCancelledAt ?? Milliseconds(.min), session
+        return try UnfetchedIDs.read(
+          in: scope, handedOutSince: Timestamp(.max),
+          cancelledAfter: flag.acceptedCancelledAt ?? Timestamp(.min), session
         ).cancelled
       }
     }
@@ -45,10 +45,10 @@ package struct AcceptUnknownIDs: Sendable {
   }
 
   package func apply(
-    _ plan: Plan, by author: Author, at now: Milliseconds, on connection: Connection
+    _ plan: Plan, by author: AuditContext, at now: Timestamp, on connection: Connection
   ) async throws {
     try await connection.transaction { [kind] session throws(DatabaseError) in
-      try FlagTable.accept(kind, of: plan.scope, at: now, in: session)
+      try StageTable.accept(kind, of: plan.scope, at: now, in: session)
       try author.note(
         "rollout.decide", of: plan.bundleID, "\(plan.scope.environment.rawValue): \(plan.ids) \(kind.name) accepted",
         at: now, in: session)

@@ -8,12 +8,12 @@ package import Time
 /// Takes an app one step further in one environment, if everything is found that the step has to be proven by.
 package struct AdvanceRollout: Sendable {
   package struct Plan: Sendable {
-    package let standing: RolloutStanding
+    package let standing: AppRollout
     /// Nil when there is no further step.
     package let step: RolloutStep?
-    package let evidence: Evidence
+    package let evidence: RolloutEvidence
     package let missing: [MissingEvidence]
-    package let demand: Evidence.Demand
+    package let demand: RolloutEvidence.Requirements
     /// What would be missing by the build's demands, and is not by lower ones that an operator asked for.
     package let waived: [MissingEvidence]
     package let rule: GuardRule
@@ -27,16 +27,16 @@ package struct AdvanceRollout: Sendable {
 
   private let bundleID: String
   private let environment: Environment
-  private let demand: Evidence.Demand
-  private let share: RampShare?
+  private let demand: RolloutEvidence.Requirements
+  private let share: RampPercentage?
   private let limit: RolloutStep?
 
   /// - Parameters:
   ///   - share: to which percentage of `ramp`; nil: to the next step.
   ///   - limit: a share of customers that no step from below it goes beyond.
   package init(
-    _ bundleID: String, in environment: Environment, to share: RampShare? = nil, upTo limit: RolloutStep? = nil,
-    asking demand: Evidence.Demand = .init()
+    _ bundleID: String, in environment: Environment, to share: RampPercentage? = nil, upTo limit: RolloutStep? = nil,
+    asking demand: RolloutEvidence.Requirements = .init()
   ) {
     self.bundleID = bundleID
     self.environment = environment
@@ -47,16 +47,16 @@ package struct AdvanceRollout: Sendable {
 
   /// The next step and what is missing for it; `NoSuchApp` when the app is not registered, `StageRefused` when the share is
   /// not larger than the present one.
-  package func plan(at now: Milliseconds, on connection: Connection) async throws -> Plan {
+  package func plan(at now: Timestamp, on connection: Connection) async throws -> Plan {
     _ = try await AppRecord.find(bundleID, connection)
     let (bundleID, environment, demand) = (bundleID, environment, demand)
     let (standing, evidence, standard, rule) = try await connection.read { session throws(DatabaseError) in
-      let standing = try RolloutStanding.all(in: session).first {
+      let standing = try AppRollout.all(in: session).first {
         $0.app.bundleID == bundleID && $0.flag.environment == environment
       }
       guard let standing else { throw DatabaseError(.column, "\(bundleID) has no stage in \(environment.rawValue)") }
-      let evidence = try Evidence.read(standing, demand, at: now, in: session)
-      let standard = try demand == .init() ? evidence : Evidence.read(standing, .init(), at: now, in: session)
+      let evidence = try RolloutEvidence.read(standing, demand, at: now, in: session)
+      let standard = try demand == .init() ? evidence : RolloutEvidence.read(standing, .init(), at: now, in: session)
       return (standing, evidence, standard, try GuardTable.rule(of: standing.scope, in: session))
     }
     let step = try step(after: standing)
@@ -71,11 +71,11 @@ package struct AdvanceRollout: Sendable {
       waived: standard.missing(for: .init(), before: step).filter { !names.contains($0.name) }, rule: rule)
   }
 
-  private func step(after standing: RolloutStanding) throws(StageRefused) -> RolloutStep? {
+  private func step(after standing: AppRollout) throws(StageRefused) -> RolloutStep? {
     let flag = standing.flag
     guard let share else { return .next(after: flag.stage, at: flag.share, upTo: limit) }
     guard flag.stage == .shadow || flag.stage == .ramp, share.hundredths > flag.share?.hundredths ?? 0 else {
-      throw StageRefused(app: bundleID, environment: environment, refusal: MoveRefusal(.noGrowth, to: .ramp))
+      throw StageRefused(app: bundleID, environment: environment, refusal: TransitionError(.noGrowth, to: .ramp))
     }
     return RolloutStep(.ramp, share)
   }
@@ -85,7 +85,7 @@ package struct AdvanceRollout: Sendable {
   /// What is forced is noted in the audit, and what only lowered demands did not ask for. Nothing is changed when the stage
   /// was set since the plan, as by the guard or a kill: the evidence was that of another stage.
   package func apply(
-    _ plan: Plan, forced isForced: Bool, by author: Author, at now: Milliseconds, on connection: Connection
+    _ plan: Plan, forced isForced: Bool, by author: AuditContext, at now: Timestamp, on connection: Connection
   ) async throws -> [SetStage.Change] {
     guard let step = plan.step else { return [] }
     guard plan.isProven || isForced else { throw EvidenceMissing(plan: plan) }

@@ -36,14 +36,14 @@ package struct AutomateRollout: Sendable {
   ///   - stay: for how long customers get our answers at one step before the next is taken.
   package init(
     _ bundleID: String, in environment: Environment, until last: RolloutStep = RolloutStep(.live),
-    staying stay: Interval = Self.stay, asking demand: Evidence.Demand = .init()
+    staying stay: Interval = Self.stay, asking demand: RolloutEvidence.Requirements = .init()
   ) {
     (self.bundleID, self.environment, self.last, self.stay) = (bundleID, environment, last, stay)
     advance = AdvanceRollout(bundleID, in: environment, upTo: last, asking: demand)
   }
 
   /// What is to be done now; `AutomationStopped` where an operator has to look first.
-  package func plan(at now: Milliseconds, on connection: Connection) async throws -> Turn {
+  package func plan(at now: Timestamp, on connection: Connection) async throws -> Turn {
     let plan = try await advance.plan(at: now, on: connection)
     if let entry = try await takenBack(connection) { throw AutomationStopped(.takenBack(entry), plan) }
     guard let step = plan.step, step <= last else { return .reached(plan) }
@@ -57,7 +57,7 @@ package struct AutomateRollout: Sendable {
 
   /// Takes the step.
   package func apply(
-    _ plan: AdvanceRollout.Plan, by author: Author, at now: Milliseconds, on connection: Connection
+    _ plan: AdvanceRollout.Plan, by author: AuditContext, at now: Timestamp, on connection: Connection
   ) async throws -> [SetStage.Change] {
     try await advance.apply(plan, forced: false, by: author, at: now, on: connection)
   }
@@ -65,7 +65,7 @@ package struct AutomateRollout: Sendable {
   /// The last change of the stage, if it is one that took our answers back.
   private func takenBack(_ connection: Connection) async throws -> AuditTable.Record? {
     let (bundleID, place) = (bundleID, environment.rawValue + ":")
-    let moves = [SetStage.action, SetStage.actionBack, StopAnswering.action, RolloutGuard.action]
+    let moves = [SetStage.action, SetStage.actionBack, RollBackToShadow.action, RolloutGuard.action]
     let change = try await connection.read { session throws(DatabaseError) in
       try AuditTable.last(of: bundleID, among: moves, beginning: place, in: session)
     }
@@ -114,7 +114,7 @@ package struct AutomationStopped: ExitStatusError, CustomStringConvertible {
     case .missing: return EvidenceMissing(plan: plan).description
     case .patience:
       return """
-        \(place) has been in \(Move.name(flag.stage, flag.share)) for more than 14 days, and the next step is not proven:
+        \(place) has been in \(StageTransition.name(flag.stage, flag.share)) for more than 14 days, and the next step is not proven:
         """ + "\n" + plan.missing.map { "  \($0.text)" }.joined(separator: "\n")
     }
   }

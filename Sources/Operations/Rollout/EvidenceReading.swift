@@ -3,7 +3,7 @@ import Ledger
 package import Rollout
 package import Time
 
-extension Evidence {
+extension RolloutEvidence {
   /// Comparisons of longer ago count no more.
   package static let comparedWithin = Interval.days(14)
   /// Ids that became known more lately may still wait.
@@ -11,15 +11,15 @@ extension Evidence {
 
   /// What is found of an app's evidence in one environment.
   package static func read(
-    _ standing: RolloutStanding, _ demand: Demand, at now: Milliseconds, in session: borrowing Session
-  ) throws(DatabaseError) -> Evidence {
+    _ standing: AppRollout, _ demand: Requirements, at now: Timestamp, in session: borrowing Session
+  ) throws(DatabaseError) -> RolloutEvidence {
     let scope = standing.scope
-    var evidence = Evidence()
+    var evidence = RolloutEvidence()
     (evidence.hasAPIKey, evidence.hasSharedSecret) = (standing.hasAPIKey, standing.hasSharedSecret)
     let young = standing.hasAPIKey ? now - seedsWithin : now
     evidence.ids = try openIDs(standing, young: young, in: session)
     let since = max(now - comparedWithin, standing.flag.recordingSince)
-    let figures = try ComparisonFigures.read(scope, since: since, in: session)
+    let figures = try ComparisonStatistics.read(scope, since: since, in: session)
     (evidence.customers, evidence.affected) = (figures.customers, figures.affected)
     evidence.incomplete = figures.incomplete
     evidence.step = try step(standing, since: since, in: session)
@@ -29,49 +29,50 @@ extension Evidence {
   }
 
   private static func openIDs(
-    _ standing: RolloutStanding, young: Milliseconds, in session: borrowing Session
+    _ standing: AppRollout, young: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) -> OpenIDs {
     let (scope, flag) = (standing.scope, standing.flag)
     var ids = OpenIDs()
-    let seeds = try WorkTable.unsettled(
-      in: scope, createdBefore: young, unknownSince: flag.acceptedUnknownAt ?? Milliseconds(.min), session)
+    let seeds = try HistoryJobTable.unsettled(
+      in: scope, createdBefore: young, unknownSince: flag.acceptedUnknownAt ?? Timestamp(.min), session)
     (ids.waiting, ids.failed, ids.unknown) = (seeds.open, seeds.failed, seeds.unknown)
-    let unasked = try UnaskedIDs.read(
-      in: scope, handedOutSince: young, cancelledAfter: flag.acceptedCancelledAt ?? Milliseconds(.min), session)
+    let unasked = try UnfetchedIDs.read(
+      in: scope, handedOutSince: young, cancelledAfter: flag.acceptedCancelledAt ?? Timestamp(.min), session)
     (ids.migrating, ids.cancelled) = (unasked.waiting, unasked.cancelled)
     ids.cancelledMigration = unasked.cancelledJob
-    ids.unreadParts = try UnaskedIDs.unreadParts(in: scope, session)
+    ids.unreadParts = try UnfetchedIDs.unreadParts(in: scope, session)
     return ids
   }
 
   /// What was compared since the percentage was set.
   private static func step(
-    _ standing: RolloutStanding, since instant: Milliseconds, in session: borrowing Session
-  ) throws(DatabaseError) -> StepEvidence? {
+    _ standing: AppRollout, since instant: Timestamp, in session: borrowing Session
+  ) throws(DatabaseError) -> GuardObservation? {
     guard standing.flag.share != nil else { return nil }
     let start = max(instant, standing.flag.changedAt)
-    let figures = try ComparisonFigures.read(standing.scope, since: start, in: session)
-    return StepEvidence(
+    let figures = try ComparisonStatistics.read(standing.scope, since: start, in: session)
+    return GuardObservation(
       rule: try GuardTable.rule(of: standing.scope, in: session), customers: figures.customers,
       affected: figures.affected)
   }
 
   /// What the guard finds now, by its own rule and within its own window; nil where our answers are given to nobody.
   private static func breach(
-    _ standing: RolloutStanding, at now: Milliseconds, in session: borrowing Session
+    _ standing: AppRollout, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) -> GuardBreach? {
     guard standing.isAnswered else { return nil }
     let rule = try GuardTable.rule(of: standing.scope, in: session)
-    let figures = try GuardFigures.read(
+    let figures = try GuardStatistics.read(
       standing.scope, by: rule, since: standing.flag.changedAt, at: now, in: session)
     return rule.verdict(of: figures).breach
   }
 
   /// The whole days before today, by Apple's history of notifications where there is one, else by renewals.
   private mutating func readDays(
-    _ scope: Scope, _ demand: Demand, since recording: Milliseconds, at now: Milliseconds, in session: borrowing Session
+    _ scope: AppScope, _ demand: Requirements, since recording: Timestamp, at now: Timestamp,
+    in session: borrowing Session
   ) throws(DatabaseError) {
-    let today = Milliseconds(now.sinceEpoch / 86_400_000 * 86_400_000)
+    let today = Timestamp(now.sinceEpoch / 86_400_000 * 86_400_000)
     let start = today - .days(Int64(demand.completeDays))
     let rows = try CompletenessTable.read(from: start, app: scope.app, in: session).filter {
       $0.scope == scope && $0.day < today && $0.day >= recording
@@ -94,17 +95,17 @@ extension Evidence {
   /// Apple's history of V2 notifications is empty too where it posts V1, and where no URL works. So they must have come before
   /// the day began, and come now; and the history must have been compared an hour past the day's end, by when Apple has it.
   private static func quiet(
-    _ days: [Milliseconds], of scope: Scope, since recording: Milliseconds, at now: Milliseconds,
+    _ days: [Timestamp], of scope: AppScope, since recording: Timestamp, at now: Timestamp,
     in session: borrowing Session
   ) throws(DatabaseError) -> Int {
     guard !days.isEmpty else { return 0 }
-    let flow = try NewsFlow.read(scope, at: now, in: session)
+    let flow = try NotificationHealth.read(scope, at: now, in: session)
     guard flow.generation == .v2, flow.lastHeard != nil, flow.lostSince == nil, let compared = flow.comparedUntil else {
       return 0
     }
     var count = 0
     for day in days where day + .days(1) + .hours(1) <= compared {
-      if try NewsFlow.wasHeard(before: day, after: recording, of: scope, in: session) { count += 1 }
+      if try NotificationHealth.wasHeard(before: day, after: recording, of: scope, in: session) { count += 1 }
     }
     return count
   }

@@ -17,10 +17,10 @@ package struct NotificationArrival: Sendable {
     case v2
   }
 
-  package let standing: RolloutStanding
+  package let standing: AppRollout
   /// When the last notification of each version came.
-  package let lastV1: Milliseconds?
-  package let lastV2: Milliseconds?
+  package let lastV1: Timestamp?
+  package let lastV2: Timestamp?
   /// The service's own TEST notification; nil: none was asked for.
   package let heartbeat: Heartbeat?
   package let state: State
@@ -29,23 +29,23 @@ package struct NotificationArrival: Sendable {
   package static let lateV1 = Interval.hours(78)
 
   /// Whether nothing came for longer than a daily TEST takes, or the service's own TEST is lost.
-  package func isQuiet(at now: Milliseconds) -> Bool {
+  package func isQuiet(at now: Timestamp) -> Bool {
     guard let last = [lastV1, lastV2].compactMap(\.self).max() else { return false }
     return heartbeat?.lostSince != nil || now - last > .hours(25)
   }
 
   /// Up to when a late V1 notification may still come; nil where none is waited for.
-  package var lateUntil: Milliseconds? { state == .both ? lastV1.map { $0 + Self.lateV1 } : nil }
+  package var lateUntil: Timestamp? { state == .both ? lastV1.map { $0 + Self.lateV1 } : nil }
 
   /// Of each environment; `NoSuchApp` when the app is not registered.
   package static func all(
-    of bundleID: String, at now: Milliseconds, on connection: Connection
+    of bundleID: String, at now: Timestamp, on connection: Connection
   ) async throws -> [NotificationArrival] {
     _ = try await AppRecord.find(bundleID, connection)
     return try await connection.read { session throws(DatabaseError) in
       var all: [NotificationArrival] = []
-      for standing in try RolloutStanding.all(in: session) where standing.app.bundleID == bundleID {
-        let heard = try NewsFlow.lastHeard(of: standing.scope, in: session)
+      for standing in try AppRollout.all(in: session) where standing.app.bundleID == bundleID {
+        let heard = try NotificationHealth.lastHeard(of: standing.scope, in: session)
         let (v1, v2) = (heard[.v1], heard[.v2])
         let state: State =
           switch (v1, v2) {

@@ -17,16 +17,16 @@ package struct RolloutPlan: Sendable {
 
   /// Every app and environment, those with the fewest ids first: the order in which to move them.
   package static func all(
-    asking demand: Evidence.Demand, by clock: WallClock, on connection: Connection
+    asking demand: RolloutEvidence.Requirements, by clock: WallClock, on connection: Connection
   ) async throws -> [RolloutPlan] {
-    let standings = try await connection.read { session throws(DatabaseError) in try RolloutStanding.all(in: session) }
+    let standings = try await connection.read { session throws(DatabaseError) in try AppRollout.all(in: session) }
     var plans: [RolloutPlan] = []
     for standing in standings {
       let now = clock.now()
       let (ids, compared) = try await connection.read { session throws(DatabaseError) in
         (
           try KnownOriginals.count(in: standing.scope, session),
-          try ComparisonFigures.read(standing.scope, since: now - .hours(24), in: session).customers
+          try ComparisonStatistics.read(standing.scope, since: now - .hours(24), in: session).customers
         )
       }
       let advance = AdvanceRollout(standing.app.bundleID, in: standing.flag.environment, asking: demand)
@@ -59,7 +59,7 @@ package struct RolloutPlan: Sendable {
       default: return nil
       }
       // What was compared counts for no longer.
-      guard days <= Int(Evidence.comparedWithin.milliseconds / 86_400_000) else { return nil }
+      guard days <= Int(RolloutEvidence.comparedWithin.milliseconds / 86_400_000) else { return nil }
       longest = max(longest, .days(Int64(max(1, days))))
     }
     return longest

@@ -6,11 +6,11 @@ package import Time
 
 /// How an app was moved in one environment: for the file of whoever signs it off.
 package struct RolloutReport: Sendable {
-  package let standing: RolloutStanding
+  package let standing: AppRollout
   /// Of every comparison that is still kept.
-  package let figures: ComparisonFigures
+  package let figures: ComparisonStatistics
   /// As it is now.
-  package let evidence: Evidence
+  package let evidence: RolloutEvidence
   /// OriginalTransactionIds that are known.
   package let ids: Int
   /// What was changed, when, by whom and why, the oldest first.
@@ -21,7 +21,7 @@ package struct RolloutReport: Sendable {
 
   /// `NoSuchApp` when the app is not registered.
   package static func read(
-    _ bundleID: String, in environment: Environment, at now: Milliseconds, on connection: Connection
+    _ bundleID: String, in environment: Environment, at now: Timestamp, on connection: Connection
   ) async throws -> RolloutReport {
     let plan = try await AdvanceRollout(bundleID, in: environment).plan(at: now, on: connection)
     return try await connection.read { session throws(DatabaseError) in
@@ -29,7 +29,7 @@ package struct RolloutReport: Sendable {
       let changes = try AuditTable.newest(of: bundleID, actions: "rollout.", limit: mostChanges, in: session)
       return RolloutReport(
         standing: plan.standing,
-        figures: try ComparisonFigures.read(scope, since: Milliseconds(0), in: session), evidence: plan.evidence,
+        figures: try ComparisonStatistics.read(scope, since: Timestamp(0), in: session), evidence: plan.evidence,
         ids: try KnownOriginals.count(in: scope, session),
         changes: changes.filter { $0.reason.hasPrefix(environment.rawValue + ":") }.reversed())
     }

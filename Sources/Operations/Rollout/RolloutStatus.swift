@@ -7,18 +7,18 @@ package import Time
 /// What is looked at while an app is moved: its stage, what was compared in the last day, how fast both sides answered, and
 /// what the guard says.
 package struct RolloutStatus: Sendable {
-  package let standing: RolloutStanding
+  package let standing: AppRollout
   /// Of the last 24 hours.
-  package let figures: ComparisonFigures
+  package let figures: ComparisonStatistics
   /// How each side answered in the last 24 hours, in whole steps of five minutes; a side that was not called is left out.
   ///
   /// Ours are those that callers got and those that were only compared.
-  package let answers: [AnswerFigures.Side: AnswerFigures]
+  package let answers: [ResponseTimeStatistics.Side: ResponseTimeStatistics]
   package let rule: GuardRule
   /// Nil where the guard watches nothing: our answers are given to nobody.
-  package let verdict: GuardRule.Verdict?
+  package let verdict: GuardRule.Status?
   /// What the verdict is about.
-  package let seen: GuardFigures?
+  package let seen: GuardStatistics?
 
   /// Within which comparisons are shown.
   package static let span = Interval.hours(24)
@@ -29,26 +29,26 @@ package struct RolloutStatus: Sendable {
   ///   - bundleID: one app alone; nil: all.
   ///   - environment: one environment alone; nil: both.
   package static func all(
-    of bundleID: String?, in environment: Environment? = nil, at now: Milliseconds, on connection: Connection
+    of bundleID: String?, in environment: Environment? = nil, at now: Timestamp, on connection: Connection
   ) async throws -> [RolloutStatus] {
     if let bundleID { _ = try await AppRecord.find(bundleID, connection) }
     return try await connection.read { session throws(DatabaseError) in
       let rules = try GuardTable.all(in: session)
       var all: [RolloutStatus] = []
-      for standing in try RolloutStanding.all(in: session) {
+      for standing in try AppRollout.all(in: session) {
         guard bundleID == nil || standing.app.bundleID == bundleID,
           environment == nil || standing.flag.environment == environment
         else { continue }
-        let figures = try ComparisonFigures.read(
+        let figures = try ComparisonStatistics.read(
           standing.scope, since: max(now - span, standing.flag.recordingSince), in: session)
         var answers = try AnswerTimeTable.read(standing.scope, since: now - span, in: session)
         if let composed = answers.removeValue(forKey: .composed) {
-          answers[.ours] = (answers[.ours] ?? AnswerFigures()) + composed
+          answers[.ours] = (answers[.ours] ?? ResponseTimeStatistics()) + composed
         }
         let rule = rules[standing.scope] ?? GuardRule()
-        var seen: GuardFigures?
+        var seen: GuardStatistics?
         if standing.isAnswered, standing.flag.stage.comparesAnswers {
-          seen = try GuardFigures.read(
+          seen = try GuardStatistics.read(
             standing.scope, by: rule, since: standing.flag.changedAt, at: now, in: session)
         }
         all.append(

@@ -14,7 +14,7 @@ package struct SetCohort: Sendable {
 
   /// The cohort in one environment before and after the change, by originalTransactionIds.
   package struct Cohort: Hashable, Sendable {
-    package let scope: Scope
+    package let scope: AppScope
     package let before: Set<String>
     package let after: Set<String>
     /// Members of whom no purchase is known there.
@@ -47,14 +47,14 @@ package struct SetCohort: Sendable {
     let cohorts = try await connection.read { session throws(DatabaseError) in
       var cohorts: [Cohort] = []
       for environment in environments {
-        cohorts.append(try cohort(Scope(app: app.id, environment: environment), session))
+        cohorts.append(try cohort(AppScope(app: app.id, environment: environment), session))
       }
       return cohorts
     }
     return Plan(bundleID: bundleID, cohorts: cohorts)
   }
 
-  private func cohort(_ scope: Scope, _ session: borrowing Session) throws(DatabaseError) -> Cohort {
+  private func cohort(_ scope: AppScope, _ session: borrowing Session) throws(DatabaseError) -> Cohort {
     let before = Set(try BucketTable.cohort(of: scope, in: session))
     var (ids, unknown): (Set<String>, [CohortMember]) = ([], [])
     for member in change.members {
@@ -73,7 +73,7 @@ package struct SetCohort: Sendable {
 
   /// Changes the cohorts; the audit has how many ids were added and removed, and names none of them.
   package func apply(
-    _ plan: Plan, by author: Author, at now: Milliseconds, on connection: Connection
+    _ plan: Plan, by author: AuditContext, at now: Timestamp, on connection: Connection
   ) async throws {
     try await connection.transaction { session throws(DatabaseError) in
       for cohort in plan.cohorts where cohort.before != cohort.after {

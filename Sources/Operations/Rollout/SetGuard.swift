@@ -7,7 +7,7 @@ package import Time
 /// Sets when an app goes back to `shadow` by itself.
 package struct SetGuard: Sendable {
   package struct Plan: Sendable {
-    package let scope: Scope
+    package let scope: AppScope
     package let bundleID: String
     package let before: GuardRule
     package let after: GuardRule
@@ -27,7 +27,7 @@ package struct SetGuard: Sendable {
 
   package func plan(on connection: Connection) async throws -> Plan {
     let app = try await AppRecord.find(bundleID, connection).app
-    let scope = Scope(app: app.id, environment: environment)
+    let scope = AppScope(app: app.id, environment: environment)
     let before = try await connection.read { session throws(DatabaseError) in
       try GuardTable.rule(of: scope, in: session)
     }
@@ -37,7 +37,7 @@ package struct SetGuard: Sendable {
   }
 
   package func apply(
-    _ plan: Plan, by author: Author, at now: Milliseconds, on connection: Connection
+    _ plan: Plan, by author: AuditContext, at now: Timestamp, on connection: Connection
   ) async throws {
     guard plan.before != plan.after else { return }
     try await connection.transaction { session throws(DatabaseError) in

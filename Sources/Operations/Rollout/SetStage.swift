@@ -14,13 +14,13 @@ package struct SetStage: Sendable {
 
   /// The move in one environment.
   package struct Change: Sendable {
-    package let standing: RolloutStanding
-    package let move: Move
+    package let standing: AppRollout
+    package let move: StageTransition
   }
 
   private let bundleID: String
   private let stage: Stage
-  private let share: RampShare?
+  private let share: RampPercentage?
   private let environment: Environment?
   private let passesBy: Bool
   private let isForced: Bool
@@ -35,7 +35,7 @@ package struct SetStage: Sendable {
   ///   - isProven: whether everything was found that the stage needs to be proven by.
   ///   - waived: names of what was not found, and not asked for either since an operator lowered the demands; for the audit.
   package init(
-    _ stage: Stage, at share: RampShare? = nil, of bundleID: String, in environment: Environment? = nil,
+    _ stage: Stage, at share: RampPercentage? = nil, of bundleID: String, in environment: Environment? = nil,
     passingBy passesBy: Bool = false,
     forced isForced: Bool = false, proven isProven: Bool = false, waiving waived: [String] = []
   ) {
@@ -50,28 +50,28 @@ package struct SetStage: Sendable {
   }
 
   /// The move in each environment, also where it changes nothing; `NoSuchApp`, or `StageRefused` when one may not be made.
-  package func plan(at now: Milliseconds, on connection: Connection) async throws -> [Change] {
+  package func plan(at now: Timestamp, on connection: Connection) async throws -> [Change] {
     _ = try await AppRecord.find(bundleID, connection)
-    let standings = try await connection.read { session throws(DatabaseError) in try RolloutStanding.all(in: session) }
+    let standings = try await connection.read { session throws(DatabaseError) in try AppRollout.all(in: session) }
     return try standings.filter { standing in
       standing.app.bundleID == bundleID && (environment == nil || standing.flag.environment == environment)
     }.map { try change(of: $0, at: now) }
   }
 
   /// The move from a standing that was read before; `apply` refuses it if the stage was set since.
-  func change(of standing: RolloutStanding, at now: Milliseconds) throws -> Change {
+  func change(of standing: AppRollout, at now: Timestamp) throws -> Change {
     Change(standing: standing, move: try move(standing, at: now))
   }
 
   /// Writes all of them in one transaction; nothing is changed when somebody else set one of the stages since the plan.
   package func apply(
-    _ plan: [Change], by author: Author, at now: Milliseconds, on connection: Connection
+    _ plan: [Change], by author: AuditContext, at now: Timestamp, on connection: Connection
   ) async throws {
     let changes = plan.filter(\.move.changesAnything)
     try await connection.transaction { session throws(DatabaseError) in
       for change in changes {
         let (standing, move) = (change.standing, change.move)
-        let isFirst = try FlagTable.advance(
+        let isFirst = try StageTable.advance(
           standing.scope, from: standing.flag, to: move.to, share: move.share,
           salt: move.to == .ramp ? Self.newSalt() : nil, at: now, in: session)
         guard isFirst else { throw .abandoned("another change of the stage came first; look and try again") }
@@ -89,17 +89,17 @@ package struct SetStage: Sendable {
   /// What buckets are made with if the app has nothing yet: others cannot tell who is in a ramp.
   private static func newSalt() -> String { Digest.sha256([UInt8].random(count: 32)).hex.prefix(16).description }
 
-  private func move(_ standing: RolloutStanding, at now: Milliseconds) throws -> Move {
+  private func move(_ standing: AppRollout, at now: Timestamp) throws -> StageTransition {
     // What is younger is on its way; a busy app always has some.
     let isBackedUp = standing.depth.oldest.map { now - $0 > .minutes(1) } ?? false
-    var conditions = MoveConditions()
+    var conditions = TransitionPreconditions()
     conditions.hasLegacyURL = standing.legacy?.isEnabled ?? false
     conditions.isBackedUp = isBackedUp && !passesBy
     conditions.hasSharedSecret = standing.hasSharedSecret
     conditions.hasAPIKey = standing.hasAPIKey
     (conditions.isForced, conditions.hasEvidence) = (isForced, isProven)
-    do throws(MoveRefusal) {
-      return try Move(
+    do throws(TransitionError) {
+      return try StageTransition(
         from: standing.flag.stage, at: standing.flag.share, to: stage, share: share, where: conditions)
     } catch {
       throw StageRefused(app: standing.app.bundleID, environment: standing.flag.environment, refusal: error)
@@ -111,7 +111,7 @@ package struct SetStage: Sendable {
 package struct StageRefused: ExitStatusError, CustomStringConvertible {
   package let app: String
   package let environment: Environment
-  package let refusal: MoveRefusal
+  package let refusal: TransitionError
 
   package var exitStatus: ExitStatus { .refused }
   package var description: String { "\(app) \(environment.rawValue): \(refusal)" }

@@ -20,16 +20,16 @@ package struct LookUpWait: Hashable, Sendable {
   /// What is waited for, as in `waits for …`.
   package let text: String
   /// When it is tried next; nil where nobody knows.
-  package let until: Milliseconds?
+  package let until: Timestamp?
 
   /// Nil where some may be made now and somebody makes them, or where none is open.
   package static func read(
-    _ scope: Scope, at now: Milliseconds, in session: borrowing Session
+    _ scope: AppScope, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) -> Self? {
     Self(try WaitingLookUps.read(scope, at: now, in: session), at: now)
   }
 
-  init?(_ waiting: WaitingLookUps, at now: Milliseconds) {
+  init?(_ waiting: WaitingLookUps, at now: Timestamp) {
     let leased = waiting.leased.reduce(0) { $0 + $1.count }
     guard waiting.due + leased > 0 || waiting.next != nil else { return nil }
     if !waiting.isAnybodyAlive, waiting.due > 0 {
@@ -56,11 +56,11 @@ package struct LookUpWait: Hashable, Sendable {
     }
   }
 
-  private static func nextTry(_ at: Milliseconds, _ reason: String?) -> String {
+  private static func nextTry(_ at: Timestamp, _ reason: String?) -> String {
     "the next try at \(at.iso8601)" + (reason.map { " (\($0))" } ?? "")
   }
 
-  private init(_ cause: Cause, _ text: String, _ until: Milliseconds?) {
+  private init(_ cause: Cause, _ text: String, _ until: Timestamp?) {
     (self.cause, self.text, self.until) = (cause, text, until)
   }
 

@@ -19,14 +19,14 @@ public struct AppReceipt: Hashable, Sendable {
   /// Attribute 5: SHA-1 of the device's identifier, `opaqueValue` and `bundleIDBytes`.
   public internal(set) var deviceHash: [UInt8] = []
   /// Attribute 8: when the receipt was made, in Production; empty in the sandbox.
-  public internal(set) var transactionDate: Milliseconds?
+  public internal(set) var transactionDate: Timestamp?
   /// Attribute 9, by the name others gave it.
   public internal(set) var toolVersion: Int64?
   public internal(set) var ageRating: String?
   /// Attribute 11; 0 in the sandbox.
   public internal(set) var developerID: Int64?
   /// Attribute 12: the date at which the signature counts.
-  public internal(set) var createdAt: Milliseconds?
+  public internal(set) var createdAt: Timestamp?
   /// Attribute 13: 180602 is 18.6.2.
   public internal(set) var operatingSystemVersion: Int64?
   /// Attribute 14.
@@ -37,16 +37,16 @@ public struct AppReceipt: Hashable, Sendable {
   /// Attribute 17, in the order of the receipt, which means nothing.
   public internal(set) var purchases: [ReceiptPurchase] = []
   /// Attribute 18: when the customer first got the app.
-  public internal(set) var originalPurchaseDate: Milliseconds?
+  public internal(set) var originalPurchaseDate: Timestamp?
   public internal(set) var originalApplicationVersion: String?
   /// Attribute 21: when a volume purchase ends; the year 4001 with Xcode.
-  public internal(set) var expirationDate: Milliseconds?
+  public internal(set) var expirationDate: Timestamp?
   /// Attribute 23, of volume purchases.
   public internal(set) var organizationName: String?
   /// Attribute 25: 2 for macOS, 3 for iOS.
   public internal(set) var platform: Int64?
   /// Attribute 32.
-  public internal(set) var preorderDate: Milliseconds?
+  public internal(set) var preorderDate: Timestamp?
   /// Attributes whose meaning nobody knows, of the receipt and of its purchases.
   public internal(set) var unknownAttributes = 0
   /// Attributes of a known meaning that hold something else than they should.
@@ -73,17 +73,17 @@ public struct ReceiptPurchase: Hashable, Sendable {
   public internal(set) var transactionID: String?
   /// Attribute 1705 as written.
   public internal(set) var originalTransactionID: String?
-  public internal(set) var purchaseDate: Milliseconds?
-  public internal(set) var originalPurchaseDate: Milliseconds?
+  public internal(set) var purchaseDate: Timestamp?
+  public internal(set) var originalPurchaseDate: Timestamp?
   /// Attribute 1707.
   public internal(set) var productType: ReceiptProductType?
-  public internal(set) var expiresDate: Milliseconds?
+  public internal(set) var expiresDate: Timestamp?
   /// Attribute 1710: the product's Apple id.
   public internal(set) var itemID: Int64?
   /// Attribute 1711; nil for 0, which is none.
   public internal(set) var webOrderLineItemID: Int64?
   /// Attribute 1712: taken back, or replaced by an upgrade.
-  public internal(set) var cancellationDate: Milliseconds?
+  public internal(set) var cancellationDate: Timestamp?
   public internal(set) var isTrialPeriod: Bool?
   public internal(set) var isInIntroOfferPeriod: Bool?
   public internal(set) var cancellationReason: Int64?
@@ -94,7 +94,7 @@ public struct ReceiptPurchase: Hashable, Sendable {
   init() {}
 
   /// Notes a refund that the receipt does not know.
-  package mutating func noteCancellation(at date: Milliseconds?, reason: Int64?) {
+  package mutating func noteCancellation(at date: Timestamp?, reason: Int64?) {
     cancellationDate = date
     cancellationReason = reason
   }

@@ -64,7 +64,7 @@ extension AppReceipt {
   ) -> Noted {
     func text() -> Read<String> { AttributeValue.text(value, of: bytes, &reader) }
     func integer() -> Read<Int64> { AttributeValue.integer(value, of: bytes, &reader) }
-    func date() -> Read<Milliseconds> { AttributeValue.date(value, of: bytes, &reader) }
+    func date() -> Read<Timestamp> { AttributeValue.date(value, of: bytes, &reader) }
     switch type {
     case 0: return text().keep(in: &receiptType)
     case 1: return integer().keep(in: &appItemID)

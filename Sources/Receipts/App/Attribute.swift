@@ -63,7 +63,7 @@ enum AttributeValue {
     return DERValue.text(in: bytes, content).map { .value($0) } ?? .unreadable
   }
 
-  static func date(_ value: Range<Int>, of bytes: Span<UInt8>, _ reader: inout DERReader) -> Read<Milliseconds> {
+  static func date(_ value: Range<Int>, of bytes: Span<UInt8>, _ reader: inout DERReader) -> Read<Timestamp> {
     guard let content = string(value, of: bytes, &reader) else { return .unreadable }
     guard !content.isEmpty else { return .absent }
     return DERValue.date(in: bytes, content).map { .value($0) } ?? .unreadable

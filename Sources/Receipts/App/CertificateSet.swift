@@ -8,7 +8,7 @@ enum CertificateSet {
   /// The signer's certificate, by issuer and serial number (RFC 5652 section 5.3), and the others.
   static func candidates(
     _ certificates: Range<Int>, of bytes: Span<UInt8>, signer: SignedMessage.SignerInfo, _ reader: inout DERReader
-  ) throws(SignatureRefusal) -> SignerVerifier.Candidates {
+  ) throws(SignatureError) -> SignerVerifier.Candidates {
     var found: Range<Int>?
     var others: [[UInt8]] = []
     do throws(DERError) {
@@ -23,10 +23,10 @@ enum CertificateSet {
         }
       }
     } catch {
-      throw SignatureRefusal(.malformedCertificate, "the certificates cannot be told apart: \(error)")
+      throw SignatureError(.malformedCertificate, "the certificates cannot be told apart: \(error)")
     }
     guard let found else {
-      throw SignatureRefusal(.unknownSigner, "the signer's certificate is not in the receipt")
+      throw SignatureError(.unknownSigner, "the signer's certificate is not in the receipt")
     }
     return SignerVerifier.Candidates(signer: Array(copying: bytes.extracting(found)), others: others)
   }

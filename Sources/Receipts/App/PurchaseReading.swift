@@ -6,7 +6,7 @@ extension ReceiptPurchase {
   ) -> Noted {
     func text() -> Read<String> { AttributeValue.text(value, of: bytes, &reader) }
     func integer() -> Read<Int64> { AttributeValue.integer(value, of: bytes, &reader) }
-    func date() -> Read<Milliseconds> { AttributeValue.date(value, of: bytes, &reader) }
+    func date() -> Read<Timestamp> { AttributeValue.date(value, of: bytes, &reader) }
     switch type {
     case 1701: return integer().keep(in: &quantity)
     case 1702: return text().keep(in: &productID)

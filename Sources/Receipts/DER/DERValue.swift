@@ -20,7 +20,7 @@ enum DERValue {
   }
 
   /// An RFC 3339 date as receipts write it.
-  static func date(in bytes: Span<UInt8>, _ content: Range<Int>) -> Milliseconds? {
-    Milliseconds(rfc3339: bytes.extracting(content))
+  static func date(in bytes: Span<UInt8>, _ content: Range<Int>) -> Timestamp? {
+    Timestamp(rfc3339: bytes.extracting(content))
   }
 }

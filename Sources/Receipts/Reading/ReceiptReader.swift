@@ -17,11 +17,11 @@ public struct VerifiedReceipt: Sendable {
 }
 
 /// What came of reading a receipt.
-public enum ReceiptReading: Sendable {
+public enum ReceiptReadResult: Sendable {
   case verified(VerifiedReceipt)
   /// Readable, but nobody vouches for what it says.
-  case refused(Receipt, ReceiptRefusal)
-  case unreadable(ReceiptRefusal)
+  case refused(Receipt, ReceiptError)
+  case unreadable(ReceiptError)
 
   /// What it says, proven or not.
   public var receipt: Receipt? {
@@ -33,7 +33,7 @@ public enum ReceiptReading: Sendable {
   }
 
   /// Why it is not believed; nil when it is verified.
-  public var refusal: ReceiptRefusal? {
+  public var refusal: ReceiptError? {
     switch self {
     case .verified: nil
     case .refused(_, let refusal), .unreadable(let refusal): refusal
@@ -41,7 +41,7 @@ public enum ReceiptReading: Sendable {
   }
 
   /// Why it is of no use: not believed, or without any id by which Apple could be asked.
-  public var unusable: ReceiptRefusal? {
+  public var unusable: ReceiptError? {
     switch self {
     case .verified(let verified): ReceiptReader.noPurchases(in: verified.receipt)
     case .refused(_, let refusal), .unreadable(let refusal): refusal
@@ -84,10 +84,10 @@ public final class ReceiptReader: Sendable {
   /// What `bytes` say and whether it is proven: base64 however it was damaged, or the receipt's own bytes.
   ///
   /// - Parameter bundleID: refuses what is of another app.
-  public func read(_ bytes: [UInt8], expecting bundleID: String? = nil) -> ReceiptReading {
-    do throws(ReceiptRefusal) {
+  public func read(_ bytes: [UInt8], expecting bundleID: String? = nil) -> ReceiptReadResult {
+    do throws(ReceiptError) {
       let opened = try open(bytes)
-      do throws(ReceiptRefusal) {
+      do throws(ReceiptError) {
         let proof = try prove(opened)
         try check(opened.receipt, of: bundleID)
         return .verified(VerifiedReceipt(receipt: opened.receipt, proof: proof, repairs: opened.repairs))
@@ -100,8 +100,8 @@ public final class ReceiptReader: Sendable {
   /// Xcode's receipts and those without any usable id are refused all the same.
   public func readUnverified(
     _ bytes: [UInt8], expecting bundleID: String? = nil
-  ) -> Result<Receipt, ReceiptRefusal> {
-    do throws(ReceiptRefusal) {
+  ) -> Result<Receipt, ReceiptError> {
+    do throws(ReceiptError) {
       let receipt = try open(bytes).receipt
       if receipt.isOfXcode { throw Self.ofXcode }
       try check(receipt, of: bundleID)
@@ -110,16 +110,16 @@ public final class ReceiptReader: Sendable {
     } catch { return .failure(error) }
   }
 
-  fileprivate static func noPurchases(in receipt: Receipt) -> ReceiptRefusal? {
+  fileprivate static func noPurchases(in receipt: Receipt) -> ReceiptError? {
     receipt.originalTransactionIDs.isEmpty
-      ? ReceiptRefusal(.noPurchases, "no purchase with an id by which Apple could be asked") : nil
+      ? ReceiptError(.noPurchases, "no purchase with an id by which Apple could be asked") : nil
   }
 
-  private static let ofXcode = ReceiptRefusal(.xcodeReceipt, "of Xcode's StoreKit testing; nobody vouches for it")
+  private static let ofXcode = ReceiptError(.xcodeReceipt, "of Xcode's StoreKit testing; nobody vouches for it")
 
-  private func check(_ receipt: Receipt, of bundleID: String?) throws(ReceiptRefusal) {
+  private func check(_ receipt: Receipt, of bundleID: String?) throws(ReceiptError) {
     guard let bundleID, receipt.bundleID != bundleID else { return }
-    throw ReceiptRefusal(.wrongBundle, "of another app than the one that was asked for")
+    throw ReceiptError(.wrongBundle, "of another app than the one that was asked for")
   }
 }
 
@@ -138,11 +138,11 @@ extension ReceiptReader {
     let repairs: Set<ReceiptRepair>
   }
 
-  private func open(_ bytes: [UInt8]) throws(ReceiptRefusal) -> Opened {
+  private func open(_ bytes: [UInt8]) throws(ReceiptError) -> Opened {
     let text = try ReceiptText(bytes, limit: limits.bytes)
     // It is kept in base64, and read again so.
     guard (text.bytes.count + 2) / 3 * 4 <= limits.bytes else {
-      throw ReceiptRefusal(.tooLarge, "\(text.bytes.count) bytes; in base64 at most \(limits.bytes) are accepted")
+      throw ReceiptError(.tooLarge, "\(text.bytes.count) bytes; in base64 at most \(limits.bytes) are accepted")
     }
     switch text.form {
     case .message: return try openMessage(text)
@@ -150,13 +150,13 @@ extension ReceiptReader {
     }
   }
 
-  private func openMessage(_ text: ReceiptText) throws(ReceiptRefusal) -> Opened {
+  private func openMessage(_ text: ReceiptText) throws(ReceiptError) -> Opened {
     var reader = DERReader(limits: derLimits)
     let message: SignedMessage
     do throws(SignedMessage.Failure) { message = try SignedMessage(text.bytes.span, &reader) } catch {
       switch error {
-      case .der(let error): throw ReceiptRefusal(reading: "the signed message", error)
-      case .notASignedMessage: throw ReceiptRefusal(.notAReceipt, "no PKCS#7 signed message")
+      case .der(let error): throw ReceiptError(reading: "the signed message", error)
+      case .notASignedMessage: throw ReceiptError(.notAReceipt, "no PKCS#7 signed message")
       }
     }
     do throws(DERError) {
@@ -169,18 +169,18 @@ extension ReceiptReader {
         receipt: .app(receipt), evidence: .message(message, text.bytes, reader), repairs: text.repairs)
     } catch {
       throw error == .truncated
-        ? ReceiptRefusal(.notAReceipt, "the signed content is not whole")
-        : ReceiptRefusal(reading: "the signed content", error)
+        ? ReceiptError(.notAReceipt, "the signed content is not whole")
+        : ReceiptError(reading: "the signed content", error)
     }
   }
 
-  private func openTransaction(_ text: ReceiptText) throws(ReceiptRefusal) -> Opened {
+  private func openTransaction(_ text: ReceiptText) throws(ReceiptError) -> Opened {
     let outer = try Self.propertyList(text.bytes, called: "the receipt")
     guard let encoded = outer.bytes("purchase-info") else {
-      throw ReceiptRefusal(.notAReceipt, "a property list without purchase-info")
+      throw ReceiptError(.notAReceipt, "a property list without purchase-info")
     }
     guard let info = Self.base64(encoded) else {
-      throw ReceiptRefusal(.notAReceipt, "purchase-info is not base64")
+      throw ReceiptError(.notAReceipt, "purchase-info is not base64")
     }
     let signature = outer.bytes("signature").flatMap(Self.base64) ?? []
     let signed = try Self.propertyList(info, called: "purchase-info")
@@ -190,16 +190,16 @@ extension ReceiptReader {
   }
 
   private static func base64(_ text: [UInt8]) -> [UInt8]? {
-    Base64.standard.decode(text) ?? DamagedBase64(text[...])?.bytes
+    Base64.standard.decode(text) ?? LenientBase64(text[...])?.bytes
   }
 
-  private static func propertyList(_ bytes: [UInt8], called name: String) throws(ReceiptRefusal) -> PropertyList {
+  private static func propertyList(_ bytes: [UInt8], called name: String) throws(ReceiptError) -> PropertyList {
     do throws(PropertyList.Failure) { return try PropertyList(bytes) } catch {
       switch error {
-      case .truncated: throw ReceiptRefusal(.truncated, "\(name) ends before it should")
-      case .malformed: throw ReceiptRefusal(.notAReceipt, "\(name) is no property list")
-      case .repeatedKey: throw ReceiptRefusal(.notAReceipt, "\(name) has a key twice")
-      case .tooMany: throw ReceiptRefusal(.tooMany, "\(name) has too many keys")
+      case .truncated: throw ReceiptError(.truncated, "\(name) ends before it should")
+      case .malformed: throw ReceiptError(.notAReceipt, "\(name) is no property list")
+      case .repeatedKey: throw ReceiptError(.notAReceipt, "\(name) has a key twice")
+      case .tooMany: throw ReceiptError(.tooMany, "\(name) has too many keys")
       }
     }
   }
@@ -208,20 +208,20 @@ extension ReceiptReader {
 // MARK: - Proof
 
 extension ReceiptReader {
-  private func prove(_ opened: Opened) throws(ReceiptRefusal) -> SignatureProof {
+  private func prove(_ opened: Opened) throws(ReceiptError) -> SignatureProof {
     if opened.receipt.isOfXcode { throw Self.ofXcode }
     guard let date = opened.receipt.signedAt else {
-      throw ReceiptRefusal(.missingDate, "no date at which the signature could count")
+      throw ReceiptError(.missingDate, "no date at which the signature could count")
     }
     let proof: SignatureProof
-    do throws(SignatureRefusal) {
+    do throws(SignatureError) {
       switch opened.evidence {
       case .message(let message, let bytes, var reader):
         let signer = try Self.signer(of: message)
         let span = bytes.span
         let chain = try signers.chain(
           certificates: span.extracting(message.certificates), signer: span.extracting(signer.identity)
-        ) { () throws(SignatureRefusal) in
+        ) { () throws(SignatureError) in
           try CertificateSet.candidates(message.certificates, of: bytes.span, signer: signer, &reader)
         }
         switch message.content {
@@ -232,7 +232,7 @@ extension ReceiptReader {
         }
       case .transaction(let info, let bytes):
         guard let parts = TransactionSignature(bytes) else {
-          throw SignatureRefusal(.badSignature, "the signature is not built as Apple's are")
+          throw SignatureError(.badSignature, "the signature is not built as Apple's are")
         }
         let certificate = bytes.span.extracting(parts.certificate)
         let chain =
@@ -244,38 +244,38 @@ extension ReceiptReader {
         proof = try chain.proof(
           of: content.span, signature: bytes.span.extracting(parts.signature), hashedWith: .sha1, validAt: date)
       }
-    } catch { throw ReceiptRefusal(error) }
+    } catch { throw ReceiptError(error) }
     return try allowed(proof, for: opened.receipt)
   }
 
   private static func proof(
     of content: Span<UInt8>, _ signer: SignedMessage.SignerInfo, in message: Span<UInt8>, by chain: SignerChain,
-    validAt date: Milliseconds
-  ) throws(SignatureRefusal) -> SignatureProof {
+    validAt date: Timestamp
+  ) throws(SignatureError) -> SignatureProof {
     let signature = message.extracting(signer.signature)
     guard let attributes = signer.attributes else {
       return try chain.proof(of: content, signature: signature, hashedWith: signer.hash, validAt: date)
     }
     guard signer.hash.digest(of: content) == Array(copying: message.extracting(attributes.messageDigest)) else {
-      throw SignatureRefusal(.badSignature, "the signed digest is of other content")
+      throw SignatureError(.badSignature, "the signed digest is of other content")
     }
     let signed = attributes.signed(in: message)
     return try chain.proof(of: signed.span, signature: signature, hashedWith: signer.hash, validAt: date)
   }
 
-  private static func signer(of message: SignedMessage) throws(SignatureRefusal) -> SignedMessage.SignerInfo {
+  private static func signer(of message: SignedMessage) throws(SignatureError) -> SignedMessage.SignerInfo {
     switch message.signer {
     case .one(let info): return info
-    case .none: throw SignatureRefusal(.notSigned, "nobody signed it")
-    case .unsupported(let what): throw SignatureRefusal(.unsupportedSignature, what)
+    case .none: throw SignatureError(.notSigned, "nobody signed it")
+    case .unsupported(let what): throw SignatureError(.unsupportedSignature, what)
     }
   }
 
   /// Roots of the operator's own vouch for nothing but the environments for which they were added.
-  private func allowed(_ proof: SignatureProof, for receipt: Receipt) throws(ReceiptRefusal) -> SignatureProof {
+  private func allowed(_ proof: SignatureProof, for receipt: Receipt) throws(ReceiptError) -> SignatureProof {
     let environment = receipt.environment.flatMap { AppStoreEnvironment(rawValue: $0.rawValue) }
     guard signers.trust.allows(proof.root, in: environment) else {
-      throw ReceiptRefusal(.unknownRoot, "its root is not trusted for its environment")
+      throw ReceiptError(.unknownRoot, "its root is not trusted for its environment")
     }
     return proof
   }

@@ -17,9 +17,9 @@ struct ReceiptText {
   /// Base64 around base64 that is opened.
   private static let layers = 3
 
-  init(_ given: [UInt8], limit: Int) throws(ReceiptRefusal) {
+  init(_ given: [UInt8], limit: Int) throws(ReceiptError) {
     guard given.count <= limit else {
-      throw ReceiptRefusal(.tooLarge, "\(given.count) bytes, at most \(limit) are accepted")
+      throw ReceiptError(.tooLarge, "\(given.count) bytes, at most \(limit) are accepted")
     }
     var repairs: Set<ReceiptRepair> = []
     var bytes = given
@@ -38,20 +38,20 @@ struct ReceiptText {
       if layer > 0 { repairs.insert(.doubleBase64) }
       if let decoded = Base64.standard.decode(text.count == bytes.count ? bytes : Array(text)) {
         bytes = decoded
-      } else if let mended = DamagedBase64(text) {
+      } else if let mended = LenientBase64(text) {
         bytes = mended.bytes
         repairs.formUnion(mended.repairs)
       } else {
         throw layer == 0
-          ? ReceiptRefusal(.notBase64, "neither a receipt's bytes nor base64")
-          : ReceiptRefusal(.notAReceipt, "base64 of something else")
+          ? ReceiptError(.notBase64, "neither a receipt's bytes nor base64")
+          : ReceiptError(.notAReceipt, "base64 of something else")
       }
     }
-    throw ReceiptRefusal(.notAReceipt, "base64 within base64, \(Self.layers) times")
+    throw ReceiptError(.notAReceipt, "base64 within base64, \(Self.layers) times")
   }
 
-  private static func nothing(_ layer: Int) -> ReceiptRefusal {
-    layer == 0 ? ReceiptRefusal(.empty, "there is nothing") : ReceiptRefusal(.notAReceipt, "base64 of nothing")
+  private static func nothing(_ layer: Int) -> ReceiptError {
+    layer == 0 ? ReceiptError(.empty, "there is nothing") : ReceiptError(.notAReceipt, "base64 of nothing")
   }
 
   /// A SEQUENCE longer than 127 bytes or of indefinite length; no text begins so.
@@ -70,7 +70,7 @@ struct ReceiptText {
   }
 
   /// The refusal of a JWS: three segments of base64url, of which the first is a JSON object.
-  private static func jws(_ text: ArraySlice<UInt8>) -> ReceiptRefusal? {
+  private static func jws(_ text: ArraySlice<UInt8>) -> ReceiptError? {
     let quotes: Set<UInt8> = [UInt8(ascii: "\""), UInt8(ascii: "'")]
     let bare = text.first.map(quotes.contains) == true ? text.drop { quotes.contains($0) } : text
     guard bare.starts(with: "eyJ".utf8) else { return nil }
@@ -80,12 +80,12 @@ struct ReceiptText {
       return nil
     }
     guard segments.count == 3, let payload = Base64.url.decode(Array(segments[1])) else {
-      return ReceiptRefusal(.jwsGiven, "the beginning of a JWS instead of a receipt")
+      return ReceiptError(.jwsGiven, "the beginning of a JWS instead of a receipt")
     }
     guard let object = try? JSONReader.read(payload).object, let kind = PayloadKind(of: object) else {
-      return ReceiptRefusal(.jwsGiven, "a JWS of an unknown kind instead of a receipt")
+      return ReceiptError(.jwsGiven, "a JWS of an unknown kind instead of a receipt")
     }
-    return ReceiptRefusal(.jwsGiven, "a JWS instead of a receipt: \(kind.rawValue)", jwsKind: kind)
+    return ReceiptError(.jwsGiven, "a JWS instead of a receipt: \(kind.rawValue)", jwsKind: kind)
   }
 }
 

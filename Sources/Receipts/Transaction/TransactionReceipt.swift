@@ -21,10 +21,10 @@ public struct TransactionReceipt: Hashable, Sendable {
   public let webOrderLineItemID: String?
   public let subscriptionGroupIdentifier: String?
   public let quantity: Int64?
-  public let purchaseDate: Milliseconds?
-  public let originalPurchaseDate: Milliseconds?
-  public let expiresDate: Milliseconds?
-  public let cancellationDate: Milliseconds?
+  public let purchaseDate: Timestamp?
+  public let originalPurchaseDate: Timestamp?
+  public let expiresDate: Timestamp?
+  public let cancellationDate: Timestamp?
   public let isTrialPeriod: Bool?
   public let isInIntroOfferPeriod: Bool?
   public let itemID: Int64?
@@ -40,7 +40,7 @@ public struct TransactionReceipt: Hashable, Sendable {
   init(signed info: PropertyList, unsigned: PropertyList) {
     func text(_ key: String) -> String? { info.text(key).flatMap { $0 == "" ? nil : $0 } }
     func integer(_ key: String) -> Int64? { text(key).flatMap { Int64($0) } }
-    func date(_ key: String) -> Milliseconds? { integer(key).map { Milliseconds($0) } }
+    func date(_ key: String) -> Timestamp? { integer(key).map { Timestamp($0) } }
     func flag(_ key: String) -> Bool? { text(key).flatMap { $0 == "true" ? true : $0 == "false" ? false : nil } }
     signedPairs = info.pairs
     bundleID = text("bid")

@@ -23,7 +23,7 @@ package struct Command: Sendable {
   /// A command that does something; the options of the commands above it are also accepted.
   ///
   /// - Parameter whenStopped: of a command that may run for longer than a second: whole sentences on what stays and how to
-  ///   go on. SIGINT and SIGTERM then cancel it (`CommandStop`).
+  ///   go on. SIGINT and SIGTERM then cancel it (`CommandShutdown`).
   package init(
     _ name: String, _ summary: String, discussion: String = "", whenStopped stopNote: String? = nil,
     examples: [Example] = [], options: [Option] = [], arguments: [Positional] = [], isHidden: Bool = false,

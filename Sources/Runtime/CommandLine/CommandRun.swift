@@ -20,7 +20,7 @@ extension Command {
           return try await SignalSource.$stopsServices.withValue(false) { try await action(parsed, terminal) }
         }
         guard let note = parsed.stopNote else { return try await action(parsed, terminal) }
-        return try await CommandStop(name, note, terminal).run { try await action(parsed, terminal) }
+        return try await CommandShutdown(name, note, terminal).run { try await action(parsed, terminal) }
       }
       return .done
     } catch Terminal.OutputError.closed {

@@ -39,12 +39,12 @@ package final class ServiceGroup: Sendable {
   package func run(announcing announce: () throws -> Void = {}) async throws -> Outcome {
     SystemCall.ignoreBrokenPipes()
     let (signals, continuation) = AsyncStream<Signal>.makeStream()
-    let exit = EmergencyExit(after: gracePeriod, logger: logger, running: services.map(\.name))
+    let exit = ForcedExit(after: gracePeriod, logger: logger, running: services.map(\.name))
     let source = SignalSource(SignalSource.stopsServices ? [.interrupt, .terminate] : []) { signal in
       exit.noteSignal(signal)
       continuation.yield(signal)
     }
-    CommandStop.handOver()
+    CommandShutdown.handOver()
     defer { source.cancel() }
     try announce()
 
@@ -80,7 +80,7 @@ package final class ServiceGroup: Sendable {
     return try result.get()
   }
 
-  private func report(_ name: String, _ error: (any Error)?, _ exit: EmergencyExit) {
+  private func report(_ name: String, _ error: (any Error)?, _ exit: ForcedExit) {
     exit.noteEnded(name)
     if let error {
       logger.error("service failed", metadata: ["service": "\(name)", "error": "\(error)"])

@@ -16,12 +16,12 @@ extension ServiceGroup {
     logger: Logger, gracePeriod: Interval = .seconds(10), _ body: @escaping @Sendable () async throws -> Started
   ) async throws -> Started? {
     let (signals, continuation) = AsyncStream<Signal>.makeStream()
-    let exit = EmergencyExit(after: gracePeriod, logger: logger, running: ["start"])
+    let exit = ForcedExit(after: gracePeriod, logger: logger, running: ["start"])
     let source = SignalSource(SignalSource.stopsServices ? [.interrupt, .terminate] : []) { signal in
       exit.noteSignal(signal)
       continuation.yield(signal)
     }
-    CommandStop.handOver()
+    CommandShutdown.handOver()
     defer {
       source.cancel()
       exit.disarm()

@@ -3,7 +3,7 @@ package import Purchases
 import Signing
 import Time
 
-extension OpenLookUp {
+extension PendingLookup {
   /// As `/v1` and `explain --json` show it; without the failure, which is for the operator.
   package var json: JSONObject {
     [

@@ -15,8 +15,8 @@ struct PoolService: Service {
 }
 
 /// Stopped first: requests that wait for a look-up are answered with what is known, and do not hold up the server's stop.
-struct EndOfWaits: Service {
-  let seeding: Seeding
+struct WaitShutdown: Service {
+  let seeding: HistoryJobWorker
 
   func run() async throws {
     await untilCancelled()

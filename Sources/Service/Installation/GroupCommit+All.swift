@@ -2,8 +2,8 @@ import Ledger
 
 extension GroupCommit {
   /// What became of each, in their order, once they are committed.
-  func append(all entries: [Entry]) async throws -> [Appended] {
-    try await withThrowingTaskGroup(of: (Int, Appended).self) { group in
+  func append(all entries: [LedgerEntry]) async throws -> [AppendResult] {
+    try await withThrowingTaskGroup(of: (Int, AppendResult).self) { group in
       for (place, entry) in entries.enumerated() {
         group.addTask {
           do throws(Failure) {
@@ -15,7 +15,7 @@ extension GroupCommit {
           }
         }
       }
-      var appended = [Appended](repeating: .stageChanged, count: entries.count)
+      var appended = [AppendResult](repeating: .stageChanged, count: entries.count)
       for try await (place, one) in group { appended[place] = one }
       return appended
     }

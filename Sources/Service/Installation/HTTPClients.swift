@@ -17,7 +17,7 @@ struct HTTPClients: Service {
   let verifyReceipt: HTTPClient
   let appStoreServer: HTTPClient
 
-  init(_ settings: Installation.Settings) {
+  init(_ settings: Application.Settings) {
     func client(connectionsPerHost: Int) -> HTTPClient {
       var configuration = settings.client
       configuration.connectionsPerHost = connectionsPerHost

@@ -9,30 +9,32 @@ import Signing
 extension Router {
   /// The routes of a process.
   init(
-    _ means: Means, settings: Installation.Settings, lookUps: LookUps, seeding: Seeding?, answering: Answering,
-    shadow: Shadow, sample: AnswerSample, times: AnswerTimes, health: HealthRoute
+    _ means: ServiceDependencies, settings: Application.Settings, lookUps: PurchaseLookup, seeding: HistoryJobWorker?,
+    answering: VerifyReceiptResponder,
+    shadow: ShadowComparer, sample: LiveSampler, times: ResponseTimes, health: HealthRoute
   ) {
     let (intake, registry, commit) = (means.intake, means.registry, means.commit)
     let (counts, clock, logger) = (means.counts, means.clock, means.logger)
     self.init(
       notifications: NotificationRoute(
         intake: intake, registry: registry, commit: commit,
-        passThrough: PassThrough(
+        passThrough: NotificationPassthrough(
           post: Delivery.posting(over: means.clients.oldBackEnds), intake: intake, callers: settings.callers,
           sources: settings.sources, within: settings.passThroughWithin, metrics: counts, logger: logger),
-        sources: settings.sources, callers: settings.callers, junk: SenderAllowance(settings.junk),
-        claims: SenderAllowance(settings.claims), claimedStock: ClaimedStock(settings.claimedStock), metrics: counts,
+        sources: settings.sources, callers: settings.callers, junk: SenderRateLimiter(settings.junk),
+        claims: SenderRateLimiter(settings.claims), claimedStock: DailyByteQuota(settings.claimedStock),
+        metrics: counts,
         clock: clock, logger: logger),
       receipts: VerifyReceiptRoute(
         client: means.clients.verifyReceipt, upstream: settings.verifyReceipt,
-        answers: ReceiptAnswers(
+        answers: VerifyReceiptRecorder(
           intake: intake, registry: registry, commit: commit, within: settings.verifyReceipt.recordWithin,
           repeatedEvery: settings.verifyReceipt.repeatedEvery, metrics: counts, clock: clock, logger: logger),
         answering: answering, shadow: shadow, sample: sample, times: times,
-        posted: PostedReceipts(
+        posted: ReceiptCapture(
           intake: intake, ledger: means.ledger, registry: registry, commit: commit, metrics: counts, clock: clock,
           logger: logger), callers: settings.callers, registry: registry, metrics: counts, logger: logger),
-      evidence: EvidenceRoute(
+      evidence: SubmissionRoute(
         intake: intake, ledger: means.ledger, commit: commit, lookUps: lookUps, seeding: seeding, registry: registry,
         metrics: counts, clock: clock, logger: logger),
       purchases: PurchasesRoute(lookUps: lookUps, clock: clock, logger: logger), health: health,

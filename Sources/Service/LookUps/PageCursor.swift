@@ -15,7 +15,7 @@ struct PageCursor: Sendable {
     case purchases, appTransactions, events, accounts, transfers
   }
 
-  typealias Ends = [List: ListPosition]
+  typealias Ends = [List: ItemPosition]
 
   /// 2: claims stand behind what is signed, so positions of version 1 mean other places.
   private static let version: UInt8 = 2
@@ -39,7 +39,7 @@ struct PageCursor: Sendable {
       else { throw Unusable() }
       let environment = Environment.allCases[Int(first)]
       guard ends[environment]?[list] == nil else { throw Unusable() }
-      ends[environment, default: [:]][list] = ListPosition(bytes: Array(rest.prefix(count)))
+      ends[environment, default: [:]][list] = ItemPosition(bytes: Array(rest.prefix(count)))
       rest = rest.dropFirst(count)
     }
   }

@@ -7,17 +7,17 @@ struct PageList<Item> {
   /// Items of a page at most.
   let limit: Int
   /// Where the page before ended; nil at the beginning.
-  let start: ListPosition?
+  let start: ItemPosition?
   /// All items that there are, on this page or not.
   private(set) var count = 0
-  private var kept: [(position: ListPosition, item: Item, isClaimed: Bool)] = []
+  private var kept: [(position: ItemPosition, item: Item, isClaimed: Bool)] = []
 
-  init(limit: Int, after start: ListPosition?) {
+  init(limit: Int, after start: ItemPosition?) {
     self.limit = limit
     self.start = start
   }
 
-  mutating func add(_ item: Item, at position: ListPosition, isClaimed: Bool = false) {
+  mutating func add(_ item: Item, at position: ItemPosition, isClaimed: Bool = false) {
     count += 1
     if let start, position <= start { return }
     kept.append((position, item, isClaimed))
@@ -28,7 +28,7 @@ struct PageList<Item> {
   }
 
   /// The items of the page, where it ends, and whether more follow.
-  mutating func page() -> (items: [Item], end: ListPosition?, hasMore: Bool) {
+  mutating func page() -> (items: [Item], end: ItemPosition?, hasMore: Bool) {
     sort()
     let page = kept.prefix(limit)
     return (page.map(\.item), page.last?.position ?? start, kept.count > limit)
@@ -40,7 +40,7 @@ struct PageList<Item> {
   ///   whatever it takes, so that the next page is another one.
   mutating func page(
     claimsWithin room: inout Int, _ describe: (Item) -> JSONObject
-  ) -> (items: [JSONValue], end: ListPosition?, hasMore: Bool) {
+  ) -> (items: [JSONValue], end: ItemPosition?, hasMore: Bool) {
     sort()
     var page: [JSONValue] = []
     for entry in kept.prefix(limit) {

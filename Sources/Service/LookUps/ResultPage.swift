@@ -7,12 +7,12 @@ import Purchases
 ///
 /// The customer comes in pieces, so that no more of it is in memory than a piece and a page.
 struct ResultPage {
-  private let document: Document
+  private let document: PurchaseDocument
   /// The id that was asked for; nil where that does not matter.
   private let id: String?
   private let customers: [String: Set<CustomerNode>]
   private let environment: Environment
-  private let extent: Ledger.Extent
+  private let extent: LedgerStore.Extent
   private let isLater: Bool
   private let claimBytes: Int
   private var linkRoom: Int
@@ -22,11 +22,11 @@ struct ResultPage {
   private var members: PageList<CustomerNode>
   private var purchases: PageList<Purchase>
   private var appTransactions: PageList<Resolved<AppTransactionField>>
-  private var events: PageList<(occurrence: Occurrence, isSuperseded: Bool)>
-  private var accounts: PageList<Attribution>
-  private var transfers: PageList<Transfer>
+  private var events: PageList<(occurrence: MergedEvent, isSuperseded: Bool)>
+  private var accounts: PageList<AccountAssociation>
+  private var transfers: PageList<AccountTransfer>
   /// Whose each originalTransactionId is now that passed from one account to another.
-  private var owners: [String: [Attribution.Kind: String]] = [:]
+  private var owners: [String: [AccountAssociation.Kind: String]] = [:]
 
   /// More than any list has.
   static let everything = Int.max / 4
@@ -36,8 +36,9 @@ struct ResultPage {
   ///   - claimBytes: what those of them may take, as JSON, that Apple does not vouch for.
   ///   - ends: where the page before ended; nil: this is the first.
   init(
-    _ document: Document, on id: String? = nil, of customers: [String: Set<CustomerNode>], in environment: Environment,
-    _ extent: Ledger.Extent, limit: Int = Self.everything, claimBytes: Int = Self.everything,
+    _ document: PurchaseDocument, on id: String? = nil, of customers: [String: Set<CustomerNode>],
+    in environment: Environment,
+    _ extent: LedgerStore.Extent, limit: Int = Self.everything, claimBytes: Int = Self.everything,
     after ends: PageCursor.Ends? = nil
   ) {
     self.document = document
@@ -56,16 +57,16 @@ struct ResultPage {
     transfers = PageList(limit: limit, after: ends?[.transfers])
     switch extent {
     case .purchases: break
-    case .customers: for member in customers.values.joined() { members.add(member, at: ListPosition(member)) }
+    case .customers: for member in customers.values.joined() { members.add(member, at: ItemPosition(member)) }
     }
   }
 
   /// Adds what is known below some originalTransactionIds, those of a later piece after all of these.
-  mutating func add(_ piece: Dossier) {
+  mutating func add(_ piece: CustomerRecord) {
     let vocabulary = document.vocabulary
     claimsAreCut = claimsAreCut || piece.claimsAreCut
     let links =
-      piece.claimedLinks.map { .object(Document.describe($0, of: customers)) }
+      piece.claimedLinks.map { .object(PurchaseDocument.describe($0, of: customers)) }
       + piece.claimedOriginals.map { ["originalTransactionId": .string($0)] as JSONValue }
     for link in links {
       linkRoom -= link.encoded().count
@@ -77,11 +78,11 @@ struct ResultPage {
       claimedLinks.append(link)
     }
     let folded = Purchase.fold(piece.purchases, rules: vocabulary.purchases.rules)
-    for purchase in folded { purchases.add(purchase, at: ListPosition(purchase), isClaimed: purchase.isClaimed) }
+    for purchase in folded { purchases.add(purchase, at: ItemPosition(purchase), isClaimed: purchase.isClaimed) }
     let subscriptions = document.subscriptions(folded, piece.renewals)
-    let attributions = Attribution.merged(piece.attributions)
-    let passed = Transfer.all(in: attributions, purchases: folded)
-    let owners = Transfer.owners(after: passed)
+    let attributions = AccountAssociation.merged(piece.attributions)
+    let passed = AccountTransfer.all(in: attributions, purchases: folded)
+    let owners = AccountTransfer.owners(after: passed)
     self.owners.merge(owners) { first, _ in first }
     self.subscriptions += subscriptions.map { subscription in
       let original = subscription.key.originalTransactionID
@@ -92,11 +93,11 @@ struct ResultPage {
     }
     for (id, statements) in Dictionary(grouping: piece.appTransactions, by: \.key.appTransactionID) {
       if let resolved = Resolved(statements, rules: vocabulary.appTransactions.rules) {
-        appTransactions.add(resolved, at: ListPosition(id: id))
+        appTransactions.add(resolved, at: ItemPosition(id: id))
       }
     }
     let periods = PeriodIndex(subscriptions.map { $0.shown(at: document.now) })
-    let occurrences = Occurrence.toldAndLearned(in: piece.events, purchases: folded)
+    let occurrences = MergedEvent.toldAndLearned(in: piece.events, purchases: folded)
     // What was learned stands where its purchase does.
     let sources =
       occurrences.contains(where: \.isLearned)
@@ -105,28 +106,29 @@ struct ResultPage {
       let isSuperseded = periods.isSuperseded(occurrence.event)
       let source = occurrence.isLearned ? occurrence.event.purchaseKey.flatMap { sources[$0] } : nil
       events.add(
-        (occurrence, isSuperseded), at: ListPosition(occurrence, learnedFrom: source.map(ListPosition.init)),
+        (occurrence, isSuperseded), at: ItemPosition(occurrence, learnedFrom: source.map(ItemPosition.init)),
         isClaimed: occurrence.isClaimed)
     }
     for attribution in attributions {
-      accounts.add(attribution, at: ListPosition(attribution), isClaimed: attribution.isClaimed)
+      accounts.add(attribution, at: ItemPosition(attribution), isClaimed: attribution.isClaimed)
     }
-    var (last, repetition): (Transfer?, Int64) = (nil, 0)
+    var (last, repetition): (AccountTransfer?, Int64) = (nil, 0)
     for transfer in passed {
       repetition = transfer == last ? repetition + 1 : 0
       last = transfer
-      transfers.add(transfer, at: ListPosition(transfer, repetition: repetition))
+      transfers.add(transfer, at: ItemPosition(transfer, repetition: repetition))
     }
   }
 
   /// Whose it is stands there if it passed from one account to another: only the present one has access.
   private func describe(
-    _ subscription: Subscription, in piece: Dossier, _ owners: [Attribution.Kind: String], _ attributions: [Attribution]
+    _ subscription: Subscription, in piece: CustomerRecord, _ owners: [AccountAssociation.Kind: String],
+    _ attributions: [AccountAssociation]
   ) -> JSONObject {
     var object = document.describe(subscription, in: piece)
     guard !owners.isEmpty else { return object }
     object["owner"] = .object(JSONObject(owner: owners))
-    if let id, Transfer.isFormer(id, owners, among: attributions) {
+    if let id, AccountTransfer.isFormer(id, owners, among: attributions) {
       object["grantsAccess"] = false
       object["accessHeldUntil"] = nil
     }
@@ -209,9 +211,9 @@ struct ResultPage {
   }
 }
 
-extension Document {
+extension PurchaseDocument {
   /// All of a dossier, however long its lists are.
-  func describe(_ dossier: Dossier, _ extent: Ledger.Extent) -> JSONObject {
+  func describe(_ dossier: CustomerRecord, _ extent: LedgerStore.Extent) -> JSONObject {
     var page = ResultPage(self, of: dossier.customers, in: dossier.environment, extent)
     page.add(dossier)
     return page.finish().object

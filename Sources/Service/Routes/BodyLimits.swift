@@ -9,7 +9,7 @@ extension VerifyReceiptRoute {
   static let bodyLimit = 3_145_728
 }
 
-extension EvidenceRoute {
+extension SubmissionRoute {
   /// What the adapter reads: an answer of many years reaches megabytes.
   static let bodyLimit = 8 << 20
 }

@@ -16,9 +16,9 @@ struct HistoryWait: Sendable {
   private static let idsAtOnce = 20
 
   /// Nil: Apple is asked nothing by itself.
-  let seeding: Seeding?
-  let ledger: Ledger
-  let lookUps: LookUps
+  let seeding: HistoryJobWorker?
+  let ledger: LedgerStore
+  let lookUps: PurchaseLookup
   let clock: WallClock
   let logger: Logger
 
@@ -37,14 +37,14 @@ struct HistoryWait: Sendable {
     let told = findings.unverifiedSeeds.map(\.transactionID)
     let unverified = claimed.union(told).subtracting(findings.unplacedOriginals)
     let named = (findings.seeds.map(\.transactionID) + findings.originalTransactionIDs).uniqued
-    let others = (told + named.filter(unverified.contains)).uniqued.prefix(WorkTable.mostUnverifiedOfMessage)
+    let others = (told + named.filter(unverified.contains)).uniqued.prefix(HistoryJobTable.mostUnverifiedOfMessage)
     let ids = Array((named.filter { !unverified.contains($0) } + others).prefix(Self.idsAtOnce))
     guard !ids.isEmpty else {
       answer["history"] = .string("nothingToAskBy")
       return
     }
     do {
-      var states: [WorkTable.State]?
+      var states: [HistoryJobTable.State]?
       for environment in try await environments(of: findings, ids, app) {
         guard let found = try await lookUp(ids, unverified, app, environment, within: limit) else { continue }
         states = (states ?? []) + found
@@ -56,10 +56,10 @@ struct HistoryWait: Sendable {
       var results: [JSONValue] = []
       var told: Set<String> = []
       var members: Set<CustomerNode> = []
-      let document = Document(vocabulary: .embedded, now: clock.now(), showsProvenance: false)
+      let document = PurchaseDocument(vocabulary: .embedded, now: clock.now(), showsProvenance: false)
       // Several ids may be of one customer, who is told of once.
       for id in ids where !members.contains(.originalTransactionID(id)) {
-        let request = LookUps.Request(id: id, app: app, extent: .customers)
+        let request = PurchaseLookup.Request(id: id, app: app, extent: .customers)
         guard let answer = try await lookUps.answer(request, document) else { continue }
         for var result in answer.results {
           let customer = "\(result.environment.rawValue) \(result.customers.keys.sorted())"
@@ -85,7 +85,7 @@ struct HistoryWait: Sendable {
   /// Where others are asked about, they alone are waited for.
   private func lookUp(
     _ ids: [String], _ unverified: Set<String>, _ app: App, _ environment: Environment, within limit: Interval
-  ) async throws -> [WorkTable.State]? {
+  ) async throws -> [HistoryJobTable.State]? {
     guard let seeding else { return nil }
     let (unproven, haveRoom) = try await ledger.unproven(unverified.intersection(ids), of: app.id, in: environment)
     let proven = ids.filter { !unproven.contains($0) }
@@ -105,10 +105,10 @@ struct HistoryWait: Sendable {
   }
 
   /// `done` when Apple has told everything; else what is missing.
-  private static func word(for states: [WorkTable.State]?) -> String {
+  private static func word(for states: [HistoryJobTable.State]?) -> String {
     guard let states else { return "noCredentials" }
-    for state in [WorkTable.State.waiting, .failed, .unknown] where states.contains(state) { return state.name }
-    return WorkTable.State.done.name
+    for state in [HistoryJobTable.State.waiting, .failed, .unknown] where states.contains(state) { return state.name }
+    return HistoryJobTable.State.done.name
   }
 }
 

@@ -8,7 +8,7 @@ import Runtime
 /// What strangers claim with an app's shared secret: how often from an address, and how much of an app in a day.
 extension NotificationRoute {
   /// Whether it is no claim of a stranger's whose address has sent too many.
-  func mayClaim(_ decision: Intake.Decision, _ message: InboxMessage, from head: HTTPRequestHead) -> Bool {
+  func mayClaim(_ decision: IngestDecider.IngestDecision, _ message: InboxMessage, from head: HTTPRequestHead) -> Bool {
     guard case .accepted = decision.entry.content, decision.entry.proof != .proven else { return true }
     let sender = sender(of: head)
     return sources.mayStandForApple(sender) || claims.take(message.body.count, from: sender, at: message.receivedAt)
@@ -18,7 +18,7 @@ extension NotificationRoute {
   func isOfStranger(_ head: HTTPRequestHead) -> Bool { !isFromApple(head) && !isVouchedFor(sender(of: head)) }
 
   /// The app of which a stranger claims something; nil for every message that uses nothing of the stock for claims.
-  func claimedOfStranger(_ decision: Intake.Decision, from head: HTTPRequestHead) -> String? {
+  func claimedOfStranger(_ decision: IngestDecider.IngestDecision, from head: HTTPRequestHead) -> String? {
     guard case .accepted = decision.entry.content, decision.entry.proof != .proven else { return nil }
     return isOfStranger(head) ? decision.reading?.app : nil
   }
@@ -32,7 +32,7 @@ extension NotificationRoute {
         "V1 notifications refused: the stock for claims is used up",
         metadata: [
           "app": "\(app)", "address": "\(sender(of: head))", "refusedSinceLastLine": "\(others + 1)",
-          "advice": "\(LimitedSender.advice)",
+          "advice": "\(RateLimitedSender.advice)",
         ])
     }
     return .claimedStockUsed
@@ -44,7 +44,7 @@ extension NotificationRoute {
     logger.warning(
       "V1 notifications refused with 429",
       metadata: [
-        "address": "\(sender)", "refusedSinceLastLine": "\(others + 1)", "advice": "\(LimitedSender.advice)",
+        "address": "\(sender)", "refusedSinceLastLine": "\(others + 1)", "advice": "\(RateLimitedSender.advice)",
       ])
   }
 }

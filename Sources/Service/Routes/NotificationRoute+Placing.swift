@@ -7,7 +7,7 @@ import Purchases
 /// Beside whom a notification waits: for the forwarding, for what Apple is asked about, for room in quarantine.
 extension NotificationRoute {
   /// The entry of a decision, with the queue in which ids wait that nothing vouches for.
-  func placed(_ decision: Intake.Decision, from head: HTTPRequestHead) -> Entry {
+  func placed(_ decision: IngestDecider.IngestDecision, from head: HTTPRequestHead) -> LedgerEntry {
     var entry = decision.entry
     entry.isFromApple = isFromApple(head)
     // Nobody but Apple can have been given this URL for another app.
@@ -31,7 +31,7 @@ extension NotificationRoute {
   private static let mostIDsOfStranger = 16
 
   /// Whether Apple signed it for another app than the URL is for.
-  private func isOfAnotherApp(_ decision: Intake.Decision, _ entry: Entry) -> Bool {
+  private func isOfAnotherApp(_ decision: IngestDecider.IngestDecision, _ entry: LedgerEntry) -> Bool {
     guard let refusal = decision.refusal, refusal.kind == .authentic, let named = refusal.claimedApp,
       case .quarantined(let kept) = entry.content, kept.source != .legacy, let addressee = entry.addressee
     else { return false }
@@ -41,8 +41,8 @@ extension NotificationRoute {
   /// Whether it is a V1 notification for the app that it names, whose secret is not registered yet, or no more.
   ///
   /// From Apple's networks strangers' must not keep it from the back end.
-  private func isOfAnUnknownSecret(_ decision: Intake.Decision, _ entry: Entry) -> Bool {
-    let codes = [Refusal.Code.noSharedSecret, .wrongSharedSecret].map(\.rawValue)
+  private func isOfAnUnknownSecret(_ decision: IngestDecider.IngestDecision, _ entry: LedgerEntry) -> Bool {
+    let codes = [MessageError.Code.noSharedSecret, .wrongSharedSecret].map(\.rawValue)
     guard let refusal = decision.refusal, codes.contains(refusal.code), let named = refusal.claimedApp else {
       return false
     }
@@ -50,14 +50,14 @@ extension NotificationRoute {
   }
 }
 
-extension Intake.Decision {
+extension IngestDecider.IngestDecision {
   /// The source of an unproven message; nil for every other.
   ///
   /// A V1 message of an app without a registered shared secret does not count where Apple's own may come from: until the
   /// operator registers it they look like that, and they come from one address if the proxy is not named yet.
-  func junkSource(from sender: PeerAddress, _ sources: AllowedSources) -> QuarantineSource? {
+  func junkSource(from sender: PeerAddress, _ sources: IPAllowlist) -> QuarantineSource? {
     guard case .quarantined(let refusal) = entry.content, !refusal.source.isApple else { return nil }
-    if refusal.code == Refusal.Code.noSharedSecret.rawValue, sources.mayStandForApple(sender) { return nil }
+    if refusal.code == MessageError.Code.noSharedSecret.rawValue, sources.mayStandForApple(sender) { return nil }
     return refusal.source
   }
 }

@@ -13,32 +13,32 @@ import Time
 /// 200 means committed, be it accepted or set aside with its reason; 400 that it is not even JSON or a JWS; 503 that
 /// nothing was stored and Apple should send it again.
 package struct NotificationRoute: Sendable {
-  private let intake: Intake
-  let registry: Registry
+  private let intake: IngestDecider
+  let registry: AppRegistry
   private let commit: GroupCommit
-  private let passThrough: PassThrough
-  let sources: AllowedSources
-  let callers: Callers
-  private let junk: SenderAllowance
-  let claims: SenderAllowance
-  let claimedStock: ClaimedStock
-  let claimedIDs = ClaimedIDAllowance()
-  let claimPace = LogPace()
-  private let refusalPace = LogPace(10)
-  private let failurePace = LogPace(10)
+  private let passThrough: NotificationPassthrough
+  let sources: IPAllowlist
+  let callers: CallerClassifier
+  private let junk: SenderRateLimiter
+  let claims: SenderRateLimiter
+  let claimedStock: DailyByteQuota
+  let claimedIDs = LookupQuota()
+  let claimPace = LogRateLimiter()
+  private let refusalPace = LogRateLimiter(10)
+  private let failurePace = LogRateLimiter(10)
   /// Where bodies are read that do not come from Apple and take long: on the threads that serve connections, thirty V1 bodies
   /// of 1 MiB a second would keep Apple waiting.
-  private let strangers = SideThread(label: "strangers' notifications", longestLine: longestLine)
+  private let strangers = WorkerThread(label: "strangers' notifications", longestLine: longestLine)
   /// For those of the operator's own back ends, and of whoever cannot be told from Apple.
-  private let relayed = SideThread(label: "relayed notifications", longestLine: longestLine)
+  private let relayed = WorkerThread(label: "relayed notifications", longestLine: longestLine)
   let metrics: ServiceMetrics
   private let clock: WallClock
   let logger: Logger
 
   init(
-    intake: Intake, registry: Registry, commit: GroupCommit, passThrough: PassThrough,
-    sources: AllowedSources, callers: Callers, junk: SenderAllowance, claims: SenderAllowance,
-    claimedStock: ClaimedStock, metrics: ServiceMetrics, clock: WallClock, logger: Logger
+    intake: IngestDecider, registry: AppRegistry, commit: GroupCommit, passThrough: NotificationPassthrough,
+    sources: IPAllowlist, callers: CallerClassifier, junk: SenderRateLimiter, claims: SenderRateLimiter,
+    claimedStock: DailyByteQuota, metrics: ServiceMetrics, clock: WallClock, logger: Logger
   ) {
     self.intake = intake
     self.registry = registry
@@ -100,17 +100,17 @@ package struct NotificationRoute: Sendable {
   ///   app that has come to the stage `legacy` since, with that stage's epoch, which the commit does not refuse.
   private func receive(
     _ message: InboxMessage, _ body: ReceivedBody, of request: HTTPRequest, pathApp: String?,
-    in directory: AppDirectory, attemptsLeft: Int
+    in directory: AppRegistrySnapshot, attemptsLeft: Int
   ) async -> HTTPResponse {
     let isFromApple = isFromApple(request.head)
-    func decide(in directory: AppDirectory) throws(Refusal) -> Intake.Decision {
+    func decide(in directory: AppRegistrySnapshot) throws(MessageError) -> IngestDecider.IngestDecision {
       let start = ContinuousClock.now
       defer { metrics.verifySeconds["notifications"].record(ContinuousClock.now - start) }
       return try intake.notification(
         message, body, pathApp: pathApp, isFromApple: mayBeApple(request.head), directory: directory)
     }
-    let decision: Intake.Decision
-    do throws(Refusal) {
+    let decision: IngestDecider.IngestDecision
+    do throws(MessageError) {
       var first = try decide(in: directory)
       if let code = first.refusal?.code, Self.mendable.contains(code) {
         let directory = await registry.refreshed(atMostEvery: Router.patience)
@@ -143,7 +143,7 @@ package struct NotificationRoute: Sendable {
       tell(of: sender(of: request.head))
       return .tooManyClaims
     }
-    var stock: ClaimedStock.Taken?
+    var stock: DailyByteQuota.Taken?
     if let app = claimedOfStranger(decision, from: request.head) {
       stock = claimedStock.take(
         message.body.count, rows: decision.entry.weight, of: app, at: message.receivedAt)
@@ -181,9 +181,11 @@ package struct NotificationRoute: Sendable {
 
   /// What a registration of the last seconds may have mended: the directory is read again before these are refused.
   private static let mendable = Set(
-    [Refusal.Code.unknownApp, .appNotNamed, .noSharedSecret, .wrongSharedSecret].map(\.rawValue))
+    [MessageError.Code.unknownApp, .appNotNamed, .noSharedSecret, .wrongSharedSecret].map(\.rawValue))
 
-  private func answer(_ appended: Appended, _ decision: Intake.Decision, _ message: InboxMessage) -> HTTPResponse {
+  private func answer(_ appended: AppendResult, _ decision: IngestDecider.IngestDecision, _ message: InboxMessage)
+    -> HTTPResponse
+  {
     if let refusal = decision.refusal {
       note(appended.rawValue, app: refusal.claimedApp, refusal: refusal, message)
     } else if let reading = decision.reading {
@@ -229,7 +231,7 @@ package struct NotificationRoute: Sendable {
 
   /// Counts what is not kept; a stranger must not fill the log either.
   private func notKept(
-    _ source: QuarantineSource, _ reason: String, _ decision: Intake.Decision, _ message: InboxMessage
+    _ source: QuarantineSource, _ reason: String, _ decision: IngestDecider.IngestDecision, _ message: InboxMessage
   ) {
     metrics.messages["notifications", "", "notKept"].increment()
     if let refusal = decision.refusal { metrics.refusals["notifications", refusal.code].increment() }
@@ -241,7 +243,7 @@ package struct NotificationRoute: Sendable {
       ])
   }
 
-  private func note(_ outcome: String, app: String?, refusal: Refusal, _ message: InboxMessage? = nil) {
+  private func note(_ outcome: String, app: String?, refusal: MessageError, _ message: InboxMessage? = nil) {
     // The claimed app is a stranger's word: no label of a metric.
     metrics.messages["notifications", "", outcome].increment()
     metrics.refusals["notifications", refusal.code].increment()

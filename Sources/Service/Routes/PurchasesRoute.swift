@@ -12,31 +12,31 @@ package import Time
 /// A long answer comes in pages: `limit` items of each list, and `next`, which is asked with as `after` for those that
 /// follow. How the subscriptions stand is said on every page, of all purchases.
 package struct PurchasesRoute: Sendable {
-  private let lookUps: LookUps
+  private let lookUps: PurchaseLookup
   private let vocabulary: Vocabulary
   private let clock: WallClock
   private let logger: Logger
 
-  package init(lookUps: LookUps, vocabulary: Vocabulary = .embedded, clock: WallClock, logger: Logger) {
+  package init(lookUps: PurchaseLookup, vocabulary: Vocabulary = .embedded, clock: WallClock, logger: Logger) {
     self.lookUps = lookUps
     self.vocabulary = vocabulary
     self.clock = clock
     self.logger = logger
   }
 
-  func respond(to request: HTTPRequest, app: App, id: String, extent: Ledger.Extent) async -> HTTPResponse {
+  func respond(to request: HTTPRequest, app: App, id: String, extent: LedgerStore.Extent) async -> HTTPResponse {
     guard id.utf8.count <= 128 else { return .error(400, "invalidId", "an id has at most 128 bytes") }
     if let refusal = request.refusal(ofParametersBeside: ["limit", "after", "provenance", "environment"]) {
       return refusal
     }
-    var lookUp = LookUps.Request(id: id, app: app, extent: extent)
+    var lookUp = PurchaseLookup.Request(id: id, app: app, extent: extent)
     if let name = request.queryValue("environment") {
       guard let environment = Environment(rawValue: name) else { return .unknownEnvironment }
       lookUp.environment = environment
     }
     if let limit = request.queryValue("limit") {
-      guard let limit = Int(limit), (1...LookUps.mostItems).contains(limit) else {
-        return .error(400, "invalidLimit", "limit is a number from 1 to \(LookUps.mostItems)")
+      guard let limit = Int(limit), (1...PurchaseLookup.mostItems).contains(limit) else {
+        return .error(400, "invalidLimit", "limit is a number from 1 to \(PurchaseLookup.mostItems)")
       }
       lookUp.limit = limit
     }
@@ -49,7 +49,7 @@ package struct PurchasesRoute: Sendable {
     }
     do {
       let now = clock.now()
-      let document = Document(
+      let document = PurchaseDocument(
         vocabulary: vocabulary, now: now, showsProvenance: request.queryValue("provenance") != "false")
       guard let answer = try await lookUps.answer(lookUp, document) else {
         return .error(404, "unknownId", "no purchase of \(app.bundleID) is known under this id")
@@ -64,7 +64,7 @@ package struct PurchasesRoute: Sendable {
       return .error(
         422, "tooManyPurchases", error.detail,
         next: "ask for one purchase by its originalTransactionId, with /purchases/")
-    } catch let refusal as BoundedSlots.Refusal {
+    } catch let refusal as AsyncSemaphore.Refusal {
       logger.warning("a large look-up was refused", metadata: ["reason": "\(refusal)"])
       return .unavailable("tooManyLookUps", "too many look-ups of large customers wait")
     } catch {

@@ -11,7 +11,7 @@ struct ReceiptAnswerReader: Sendable {
   private static let limits = JSONLimits(bytes: VerifyReceiptRoute.answerLimit, depth: JSONLimits.standard.depth)
 
   /// Where long ones are read.
-  let thread: SideThread
+  let thread: WorkerThread
 
   /// The object that an answer is; nil if it is none.
   func object(of body: [UInt8]) async throws(CancellationError) -> JSONObject? {

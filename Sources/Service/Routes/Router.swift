@@ -9,18 +9,19 @@ import Time
 package struct Router: HTTPHandler {
   private let notifications: NotificationRoute
   private let receipts: VerifyReceiptRoute
-  private let evidence: EvidenceRoute
+  private let evidence: SubmissionRoute
   private let purchases: PurchasesRoute
   private let health: HealthRoute
   /// Whether this listener serves `/metrics`, and tells why the service is not ready.
   private let showsMetrics: Bool
-  private let sources: AllowedSources
-  private let callers: Callers
-  private let registry: Registry
+  private let sources: IPAllowlist
+  private let callers: CallerClassifier
+  private let registry: AppRegistry
 
   init(
-    notifications: NotificationRoute, receipts: VerifyReceiptRoute, evidence: EvidenceRoute, purchases: PurchasesRoute,
-    health: HealthRoute, showsMetrics: Bool, sources: AllowedSources, callers: Callers, registry: Registry
+    notifications: NotificationRoute, receipts: VerifyReceiptRoute, evidence: SubmissionRoute,
+    purchases: PurchasesRoute,
+    health: HealthRoute, showsMetrics: Bool, sources: IPAllowlist, callers: CallerClassifier, registry: AppRegistry
   ) {
     self.notifications = notifications
     self.receipts = receipts
@@ -55,7 +56,7 @@ package struct Router: HTTPHandler {
       }
       return .admit(bodyLimit: NotificationRoute.bodyLimit, as: caller)
     case .verifyReceipt: return .admit(bodyLimit: VerifyReceiptRoute.bodyLimit, as: caller)
-    case .evidence: return admit(head, for: nil, bodyLimit: EvidenceRoute.bodyLimit)
+    case .evidence: return admit(head, for: nil, bodyLimit: SubmissionRoute.bodyLimit)
     case .purchases(let app, _), .customers(let app, _): return admit(head, for: app, bodyLimit: 0)
     case .metrics where !showsMetrics:
       return .refuse(

@@ -23,7 +23,7 @@ extension HTTPResponse {
   static var tooManyUnverifiedIDs: Self {
     refused(
       "tooManyUnverifiedIds", after: 60,
-      "\(WorkTable.mostUnproven) ids that nothing proves wait to be asked about; send this again later, or send the receipt or "
+      "\(HistoryJobTable.mostUnproven) ids that nothing proves wait to be asked about; send this again later, or send the receipt or "
         + "signed transaction instead")
   }
 

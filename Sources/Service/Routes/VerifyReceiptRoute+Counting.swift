@@ -10,7 +10,7 @@ import Shadow
 extension VerifyReceiptRoute {
   /// Counts a call that Apple did not answer, for the app that what we know of the call names.
   func noteUnanswered(
-    _ body: [UInt8], of caller: CallerClass, _ draft: AnswerDraft?, _ app: String?, _ environment: Environment
+    _ body: [UInt8], of caller: CallerClass, _ draft: FallbackResponse?, _ app: String?, _ environment: Environment
   ) async {
     var name = draft?.receipt?.bundleID ?? app
     // Of anonymous callers the secret was looked at before. A long body would wait for those of strangers.
@@ -20,15 +20,15 @@ extension VerifyReceiptRoute {
 
   /// Counts how long an answer took, nil for none, if the app is registered.
   func note(
-    _ side: AnswerFigures.Side, of bundleID: String?, _ environment: Environment, took time: Duration?
+    _ side: ResponseTimeStatistics.Side, of bundleID: String?, _ environment: Environment, took time: Duration?
   ) {
     guard let app = bundleID.flatMap({ registry.directory[$0] }) else { return }
-    times.note(side, in: Scope(app: app.id, environment: environment), took: time)
+    times.note(side, in: AppScope(app: app.id, environment: environment), took: time)
   }
 
   /// Counts an answer by its source, and why it was not the ledger's alone.
   func note(
-    _ source: AnswerSource?, _ status: Int64?, _ reasons: [StaleReason], _ environment: Environment
+    _ source: ResponseSource?, _ status: Int64?, _ reasons: [StalenessReason], _ environment: Environment
   ) {
     let name = source?.rawValue ?? "status"
     metrics.answers[environment.rawValue, name].increment()

@@ -44,34 +44,36 @@ final class VerifyReceiptRoute: Sendable {
 
   private let client: HTTPClient
   private let upstream: VerifyReceiptUpstream
-  private let answers: ReceiptAnswers
-  private let answering: Answering
-  private let shadow: Shadow
-  private let sample: AnswerSample
-  let times: AnswerTimes
-  private let posted: PostedReceipts
+  private let answers: VerifyReceiptRecorder
+  private let answering: VerifyReceiptResponder
+  private let shadow: ShadowComparer
+  private let sample: LiveSampler
+  let times: ResponseTimes
+  private let posted: ReceiptCapture
   let metrics: ServiceMetrics
   let logger: Logger
-  private let callers: Callers
-  let registry: Registry
+  private let callers: CallerClassifier
+  let registry: AppRegistry
   /// Where long bodies are searched for their secret, one at a time: the threads that serve connections are Apple's too.
-  private let searches = SideThread(label: "verifyReceipt bodies")
+  private let searches = WorkerThread(label: "verifyReceipt bodies")
   /// Reads Apple's answers to everybody there, too.
   private let reader: ReceiptAnswerReader
   /// Reads Apple's answers to callers that are named: they wait for no stranger's.
-  private let namedReader = ReceiptAnswerReader(thread: SideThread(label: "verifyReceipt answers"))
-  private let unansweredPace = LogPace()
+  private let namedReader = ReceiptAnswerReader(thread: WorkerThread(label: "verifyReceipt answers"))
+  private let unansweredPace = LogRateLimiter()
   /// Everybody on one address: some hundred users behind one exchange point; a back end is named, and not among them.
-  private let calls = CallSlots(
+  private let calls = CallLimiter(
     total: answersAtOnce, mostOfAddress: answersAtOnce / 4, rate: Rate(burst: 256, perSecond: 64),
     appRate: Rate(burst: 1_024, perSecond: 256))
   /// Those of them that wait for Apple.
-  private let waiting = CallSlots(total: callsAtOnce, mostOfAddress: callsAtOnce / 4)
+  private let waiting = CallLimiter(total: callsAtOnce, mostOfAddress: callsAtOnce / 4)
 
   init(
-    client: HTTPClient, upstream: VerifyReceiptUpstream, answers: ReceiptAnswers, answering: Answering,
-    shadow: Shadow, sample: AnswerSample, times: AnswerTimes, posted: PostedReceipts, callers: Callers,
-    registry: Registry, metrics: ServiceMetrics, logger: Logger
+    client: HTTPClient, upstream: VerifyReceiptUpstream, answers: VerifyReceiptRecorder,
+    answering: VerifyReceiptResponder,
+    shadow: ShadowComparer, sample: LiveSampler, times: ResponseTimes, posted: ReceiptCapture,
+    callers: CallerClassifier,
+    registry: AppRegistry, metrics: ServiceMetrics, logger: Logger
   ) {
     reader = ReceiptAnswerReader(thread: searches)
     self.callers = callers
@@ -97,13 +99,13 @@ final class VerifyReceiptRoute: Sendable {
     let sender = callers.client(of: request.head)
     let caller = callers.caller(at: sender.bytes)
     let limited = caller == .anonymous && !callers.standsForMany(sender) ? sender : nil
-    if let reason = calls.begin(CallSlots.Call(caller, at: limited)) { return unanswered(reason, environment) }
+    if let reason = calls.begin(CallLimiter.Call(caller, at: limited)) { return unanswered(reason, environment) }
     let app = caller == .anonymous ? await app(of: request.body) : nil
-    let call = CallSlots.Call(caller, at: limited, of: app)
+    let call = CallLimiter.Call(caller, at: limited, of: app)
     if let reason = calls.join(call) { return unanswered(reason, environment) }
     defer { calls.give(back: call) }
     let share = request.share()
-    var (draft, isGivenUp) = (AnswerDraft?.none, false)
+    var (draft, isGivenUp) = (FallbackResponse?.none, false)
     if registry.directory.answersAnything {
       switch await answering.answer(answerCall(request, environment, caller)) {
       case .passOn: break
@@ -164,7 +166,7 @@ final class VerifyReceiptRoute: Sendable {
         return own(await answering.answer(without: draft), environment, limited, request.share())
       }
     } else {
-      note(.apple, of: object.flatMap { VerifyReceiptAnswer($0).receipt?.bundleID }, environment, took: took)
+      note(.apple, of: object.flatMap { VerifyReceiptResponse($0).receipt?.bundleID }, environment, took: took)
     }
     // What Apple cannot read says nothing of us: anybody can have it refused what we mend.
     if let askedAt, answer.status == 200, let object, ![21_000, 21_002, 21_003].contains(status) {
@@ -178,7 +180,7 @@ final class VerifyReceiptRoute: Sendable {
     }
     var response = HTTPResponse(status: answer.status, body: answer.body)
     if let type = answer.headers["Content-Type"] { response.headers.append("Content-Type", type) }
-    response.headers.append(Self.answeredBy, AnswerSource.apple.rawValue)
+    response.headers.append(Self.answeredBy, ResponseSource.apple.rawValue)
     note(.apple, status, draft?.reasons ?? [], environment)
     response.share = share
     return response
@@ -191,12 +193,12 @@ final class VerifyReceiptRoute: Sendable {
 
   private func answerCall(
     _ request: HTTPRequest, _ environment: Environment, _ caller: CallerClass
-  ) -> AnswerCall {
+  ) -> VerifyReceiptCall {
     let directory = registry.directory
     let app =
       request.head.bearerToken.flatMap { directory.app(token: $0) }
       ?? callers.certificate(of: request.head).flatMap { directory.app(certificate: $0) }
-    return AnswerCall(
+    return VerifyReceiptCall(
       body: request.body, environment: environment, tokensApp: app, isOfBackEnd: caller == .known)
   }
 
@@ -217,11 +219,11 @@ final class VerifyReceiptRoute: Sendable {
   ///   - sender: nil for callers that have no limit of their own.
   ///   - share: of the memory of the caller's class, in which an answer counts until the client has taken it.
   private func own(
-    _ reply: AnswerReply, _ environment: Environment, _ sender: PeerAddress?, _ share: BodyShare
+    _ reply: ComposedResponse, _ environment: Environment, _ sender: PeerAddress?, _ share: BodyShare
   ) -> HTTPResponse {
     if let receipt = reply.receipt {
       posted.take(
-        PostedReceipts.Posted(receipt.text, receipt.digest, of: receipt.bundleID, in: environment, from: sender))
+        ReceiptCapture.Posted(receipt.text, receipt.digest, of: receipt.bundleID, in: environment, from: sender))
     }
     let hasRoom = share.grow(by: reply.body.count)
     guard hasRoom else { return unanswered("memory", environment) }

@@ -129,7 +129,7 @@ package struct CertificateAuthority: Sendable {
   }
 }
 
-extension Milliseconds {
+extension Timestamp {
   fileprivate var seconds: Int64 { sinceEpoch / 1_000 }
 }
 

@@ -25,8 +25,8 @@ package struct CertificateTemplate: Sendable {
 
   package var commonName: String
   package var organization = "Switchyard Simulator"
-  package var notBefore: Milliseconds
-  package var notAfter: Milliseconds
+  package var notBefore: Timestamp
+  package var notAfter: Timestamp
   /// basicConstraints; nil leaves them out.
   package var isAuthority: Bool?
   package var pathLength: Int?
@@ -36,7 +36,7 @@ package struct CertificateTemplate: Sendable {
   package var ocspURL: String?
   package var extensions: [Extension] = []
 
-  package init(commonName: String, notBefore: Milliseconds, notAfter: Milliseconds, isAuthority: Bool?) {
+  package init(commonName: String, notBefore: Timestamp, notAfter: Timestamp, isAuthority: Bool?) {
     self.commonName = commonName
     self.notBefore = notBefore
     self.notAfter = notAfter

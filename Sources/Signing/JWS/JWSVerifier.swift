@@ -7,7 +7,7 @@ public import Time
 public struct Verified<Payload: Sendable>: Sendable {
   public let payload: Payload
   /// The payload's own date: signedDate, or receiptCreationDate of an app transaction.
-  public let signedAt: Milliseconds?
+  public let signedAt: Timestamp?
   /// The environment whose roots vouch for it.
   ///
   /// Nil when neither the payload names one (Apple's transactions of 2021) nor the caller; its root is one that is
@@ -15,7 +15,7 @@ public struct Verified<Payload: Sendable>: Sendable {
   public let environment: AppStoreEnvironment?
   public let trust: Trust
 
-  fileprivate init(payload: Payload, signedAt: Milliseconds?, environment: AppStoreEnvironment?, trust: Trust) {
+  fileprivate init(payload: Payload, signedAt: Timestamp?, environment: AppStoreEnvironment?, trust: Trust) {
     self.payload = payload
     self.signedAt = signedAt
     self.environment = environment
@@ -46,7 +46,7 @@ final class JWSVerifier: Sendable {
   struct Claims {
     /// The environment whose roots count; nil counts as Production, the strictest.
     let environment: AppStoreEnvironment?
-    let signedAt: Milliseconds?
+    let signedAt: Timestamp?
     let allowsUnsignedTestData: Bool
   }
 
@@ -55,9 +55,9 @@ final class JWSVerifier: Sendable {
   private let headers: HeaderCache
   private let chains: ChainCache
   private let tables: KeyTables
-  private let revocations: Revocations?
+  private let revocations: RevocationCache?
 
-  init(roots: TrustedRoots, limit: Int, cacheCapacity: Int, tables: KeyTables, revocations: Revocations?) {
+  init(roots: TrustedRoots, limit: Int, cacheCapacity: Int, tables: KeyTables, revocations: RevocationCache?) {
     var stores: [Set<RootCertificate>: TrustStore] = [:]
     var byEnvironment: [AppStoreEnvironment: TrustStore] = [:]
     for environment in AppStoreEnvironment.allCases where !roots.roots(for: environment).isEmpty {
@@ -84,7 +84,7 @@ final class JWSVerifier: Sendable {
   ///
   /// `claims` is asked about the payload before anything vouches for it; it decides where to look, not what to believe.
   func verify(
-    _ bytes: [UInt8], now: Milliseconds, claims: (JSONObject) throws(VerificationError) -> Claims
+    _ bytes: [UInt8], now: Timestamp, claims: (JSONObject) throws(VerificationError) -> Claims
   ) throws(VerificationError) -> Verified<JSONObject> {
     let jws = try CompactJWS(bytes, limit: limit)
     let known = headers.header(jws.header, of: bytes)

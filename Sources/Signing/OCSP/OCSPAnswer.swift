@@ -5,7 +5,7 @@ package struct OCSPAnswer: Hashable, Sendable {
   package enum Status: Hashable, Sendable {
     case good
     /// - Parameter reason: the number of RFC 5280's CRLReason; nil when none is given.
-    case revoked(at: Milliseconds, reason: Int? = nil)
+    case revoked(at: Timestamp, reason: Int? = nil)
     /// The responder does not know the certificate.
     case unknown
   }
@@ -20,10 +20,10 @@ package struct OCSPAnswer: Hashable, Sendable {
 
   package let status: Status
   package let signer: Signer
-  package let producedAt: Milliseconds
-  package let thisUpdate: Milliseconds
+  package let producedAt: Timestamp
+  package let thisUpdate: Timestamp
   /// Until when the answer may be kept.
-  package let nextUpdate: Milliseconds
+  package let nextUpdate: Timestamp
   /// Whether it was made for this very question, not ahead of it.
   package let isFresh: Bool
 }

@@ -12,7 +12,7 @@ extension OCSPRequest {
   /// was made ahead.
   /// - Parameter tolerance: how far the responder's clock may be off.
   package func answer(
-    in response: [UInt8], at now: Milliseconds, tolerance: Interval = .minutes(5)
+    in response: [UInt8], at now: Timestamp, tolerance: Interval = .minutes(5)
   ) throws(OCSPError) -> OCSPAnswer {
     let basic = try unsafe successfulAnswer(in: response)
     defer { unsafe OCSP_BASICRESP_free(basic) }
@@ -50,7 +50,7 @@ extension OCSPRequest {
   }
 
   /// Trusts the issuer alone, at `now`: its own key, or a delegate's below it.
-  private func signer(of basic: OpaquePointer, at now: Milliseconds) throws(OCSPError) -> OCSPAnswer.Signer {
+  private func signer(of basic: OpaquePointer, at now: Timestamp) throws(OCSPError) -> OCSPAnswer.Signer {
     guard let store = unsafe X509_STORE_new(), let known = unsafe shim_x509_stack_new() else {
       throw OCSPError(.cannotIssue, "no memory to verify")
     }
@@ -75,7 +75,7 @@ extension OCSPRequest {
   }
 
   private func single(
-    in basic: OpaquePointer, _ signer: OCSPAnswer.Signer, isFresh: Bool, _ now: Milliseconds, _ tolerance: Interval
+    in basic: OpaquePointer, _ signer: OCSPAnswer.Signer, isFresh: Bool, _ now: Timestamp, _ tolerance: Interval
   ) throws(OCSPError) -> OCSPAnswer {
     var (status, reason): (Int32, Int32) = (0, 0)
     var revoked: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>?
@@ -89,9 +89,9 @@ extension OCSPRequest {
       isFound = unsafe OCSP_resp_find_status(basic, name, &status, &reason, &revoked, &this, &next) == 1
     }
     guard isFound else { throw OCSPError(.notAsked, "the answer is about other certificates") }
-    func date(_ time: UnsafePointer<ASN1_GENERALIZEDTIME>?) -> Milliseconds? {
+    func date(_ time: UnsafePointer<ASN1_GENERALIZEDTIME>?) -> Timestamp? {
       guard let time = unsafe time else { return nil }
-      return unsafe Certificate.seconds(time).map { Milliseconds($0 * 1_000) }
+      return unsafe Certificate.seconds(time).map { Timestamp($0 * 1_000) }
     }
     guard let thisUpdate = unsafe date(this), let producedAt = unsafe date(OCSP_resp_get0_produced_at(basic)) else {
       throw OCSPError(.malformedResponse, "an answer without dates")

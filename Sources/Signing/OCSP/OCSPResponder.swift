@@ -16,7 +16,7 @@ package struct OCSPResponder: Sendable {
   }
 
   /// Why a responder does not answer, in its own words.
-  package enum Refusal: Sendable, CaseIterable {
+  package enum Failure: Sendable, CaseIterable {
     case malformedRequest, internalError, tryLater, unauthorized
   }
 
@@ -28,7 +28,7 @@ package struct OCSPResponder: Sendable {
   /// - Parameter status: of the certificate with this serial number, in hexadecimal and lower case; what another
   ///   authority issued is `unknown` without asking.
   package func answer(
-    _ request: [UInt8], at now: Milliseconds, status: (String) -> OCSPAnswer.Status
+    _ request: [UInt8], at now: Timestamp, status: (String) -> OCSPAnswer.Status
   ) throws(OCSPError) -> [UInt8] {
     guard let request = unsafe OCSPRequest.read(request) else { throw OCSPError(.malformedRequest, "no OCSP request") }
     defer { unsafe OCSP_REQUEST_free(request) }
@@ -61,7 +61,7 @@ package struct OCSPResponder: Sendable {
   }
 
   /// The unsigned answer of a responder that has none.
-  package static func refusal(_ refusal: Refusal) -> [UInt8] {
+  package static func refusal(_ refusal: Failure) -> [UInt8] {
     let status =
       switch refusal {
       case .malformedRequest: OCSP_RESPONSE_STATUS_MALFORMEDREQUEST
@@ -75,7 +75,7 @@ package struct OCSPResponder: Sendable {
   }
 
   private func add(
-    _ name: OpaquePointer, _ status: (String) -> OCSPAnswer.Status, _ now: Milliseconds, to basic: OpaquePointer
+    _ name: OpaquePointer, _ status: (String) -> OCSPAnswer.Status, _ now: Timestamp, to basic: OpaquePointer
   ) -> Bool {
     let verdict = unsafe serialNumber(ifOurs: name).map(status) ?? .unknown
     var revoked: UnsafeMutablePointer<ASN1_TIME>?

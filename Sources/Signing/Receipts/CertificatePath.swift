@@ -8,8 +8,8 @@ enum CertificatePath {
   /// The certificates from `leaf` to one of `anchors`, both included.
   static func find(
     from leaf: Certificate, others: [Certificate], anchors: [Certificate]
-  ) throws(SignatureRefusal) -> [Certificate] {
-    guard !anchors.isEmpty else { throw SignatureRefusal(.unknownRoot, "no trusted root is among the certificates") }
+  ) throws(SignatureError) -> [Certificate] {
+    guard !anchors.isEmpty else { throw SignatureError(.unknownRoot, "no trusted root is among the certificates") }
     let known = Dictionary(
       ([leaf] + others + anchors).map { ($0.fingerprint, $0) }, uniquingKeysWith: { first, _ in first })
     switch verify(leaf, others, anchors) {
@@ -17,7 +17,7 @@ enum CertificatePath {
       let path = fingerprints.compactMap { known[$0] }
       guard path.count == fingerprints.count, path.count > 1, let last = path.last,
         anchors.contains(where: { $0.fingerprint == last.fingerprint })
-      else { throw SignatureRefusal(.unknownRoot, "the chain ends in no trusted root") }
+      else { throw SignatureError(.unknownRoot, "the chain ends in no trusted root") }
       return path
     case .failure(let refusal): throw refusal
     }
@@ -25,7 +25,7 @@ enum CertificatePath {
 
   private static func verify(
     _ leaf: Certificate, _ others: [Certificate], _ anchors: [Certificate]
-  ) -> Result<[Digest], SignatureRefusal> {
+  ) -> Result<[Digest], SignatureError> {
     guard let store = unsafe X509_STORE_new(), let context = unsafe X509_STORE_CTX_new(),
       let untrusted = unsafe shim_x509_stack_new()
     else { preconditionFailure("no memory to verify a chain") }
@@ -38,7 +38,7 @@ enum CertificatePath {
     for anchor in anchors { _ = unsafe anchor.withPointer { unsafe X509_STORE_add_cert(store, $0) } }
     for other in others { _ = unsafe other.withPointer { unsafe shim_x509_stack_push(untrusted, $0) } }
     let isBegun = unsafe leaf.withPointer { unsafe X509_STORE_CTX_init(context, store, $0, untrusted) == 1 }
-    guard isBegun else { return .failure(SignatureRefusal(.unknownRoot, OpenSSLFailure.drain())) }
+    guard isBegun else { return .failure(SignatureError(.unknownRoot, OpenSSLFailure.drain())) }
     let parameters = unsafe X509_STORE_CTX_get0_param(context)
     // SHA-1 signed Apple's certificates until 2023, so no level of security is asked of them; the purpose is the one
     // that OpenSSL's CMS asks for.
@@ -49,7 +49,7 @@ enum CertificatePath {
     guard unsafe X509_verify_cert(context) == 1, let chain = unsafe X509_STORE_CTX_get0_chain(context) else {
       let code = unsafe X509_STORE_CTX_get_error(context)
       let reason = unsafe String(cString: X509_verify_cert_error_string(Int(code)))
-      return .failure(SignatureRefusal(.unknownRoot, "no chain to a trusted root: \(reason)"))
+      return .failure(SignatureError(.unknownRoot, "no chain to a trusted root: \(reason)"))
     }
     return .success(
       (0..<(unsafe shim_x509_stack_count(chain))).compactMap { index in

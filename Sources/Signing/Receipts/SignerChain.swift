@@ -7,9 +7,9 @@ public struct SignatureProof: Hashable, Sendable {
   public let signer: Digest
   public let signerSerialNumber: String
   /// The date at which every certificate was found valid.
-  public let validAt: Milliseconds
+  public let validAt: Timestamp
 
-  fileprivate init(root: Digest?, signer: Digest, signerSerialNumber: String, validAt: Milliseconds) {
+  fileprivate init(root: Digest?, signer: Digest, signerSerialNumber: String, validAt: Timestamp) {
     self.root = root
     self.signer = signer
     self.signerSerialNumber = signerSerialNumber
@@ -18,7 +18,7 @@ public struct SignatureProof: Hashable, Sendable {
 }
 
 /// Why a receipt's signature proves nothing.
-package struct SignatureRefusal: Error, Equatable {
+package struct SignatureError: Error, Equatable {
   package enum Code: Sendable, CaseIterable {
     case notSigned, unsupportedSignature, malformedCertificate, unknownSigner, unknownRoot, missingMarker, badSignature,
       notValidAtDate
@@ -48,9 +48,9 @@ package final class SignerChain: Sendable {
   private let validity: ClosedRange<Int64>?
 
   /// - Parameter certificates: the signer first, the root last; the signer alone when it is pinned.
-  init(_ certificates: [Certificate], signer: Certificate, isPinned: Bool) throws(SignatureRefusal) {
+  init(_ certificates: [Certificate], signer: Certificate, isPinned: Bool) throws(SignatureError) {
     do throws(CertificateError) { key = try RSAPublicKey(of: signer) } catch {
-      throw SignatureRefusal(.unknownSigner, error.detail)
+      throw SignatureError(.unknownSigner, error.detail)
     }
     root = isPinned ? nil : certificates.last?.fingerprint
     self.signer = signer.fingerprint
@@ -62,18 +62,18 @@ package final class SignerChain: Sendable {
 
   /// The proof that `content` was signed with the signer's key, when the certificates were valid at `date`.
   package func proof(
-    of content: Span<UInt8>, signature: Span<UInt8>, hashedWith hash: SignatureHash, validAt date: Milliseconds
-  ) throws(SignatureRefusal) -> SignatureProof {
+    of content: Span<UInt8>, signature: Span<UInt8>, hashedWith hash: SignatureHash, validAt date: Timestamp
+  ) throws(SignatureError) -> SignatureProof {
     guard key.verifies(signature, of: content, hashedWith: hash) else {
-      throw SignatureRefusal(.badSignature, "not signed by the signer's key, or changed since")
+      throw SignatureError(.badSignature, "not signed by the signer's key, or changed since")
     }
     guard let validity else {
-      throw SignatureRefusal(.notValidAtDate, "the certificates are never valid together")
+      throw SignatureError(.notValidAtDate, "the certificates are never valid together")
     }
     guard validity.contains(date.wholeSeconds) else {
-      let from = Milliseconds(validity.lowerBound * 1_000).iso8601
-      let until = Milliseconds(validity.upperBound * 1_000).iso8601
-      throw SignatureRefusal(.notValidAtDate, "of \(date.iso8601), certificates valid \(from) to \(until)")
+      let from = Timestamp(validity.lowerBound * 1_000).iso8601
+      let until = Timestamp(validity.upperBound * 1_000).iso8601
+      throw SignatureError(.notValidAtDate, "of \(date.iso8601), certificates valid \(from) to \(until)")
     }
     return SignatureProof(root: root, signer: signer, signerSerialNumber: serialNumber, validAt: date)
   }

@@ -29,8 +29,8 @@ package final class SignerVerifier: Sendable {
   /// The same `certificates` and `signer`, byte for byte, are looked up; `candidates` takes them apart otherwise.
   package func chain(
     certificates: Span<UInt8>, signer: Span<UInt8>,
-    candidates: () throws(SignatureRefusal) -> Candidates
-  ) throws(SignatureRefusal) -> SignerChain {
+    candidates: () throws(SignatureError) -> Candidates
+  ) throws(SignatureError) -> SignerChain {
     if let known = cache.chain(for: .app, certificates, signer) { return known }
     let candidates = try candidates()
     let leaf = try Self.certificate(candidates.signer)
@@ -43,7 +43,7 @@ package final class SignerVerifier: Sendable {
   }
 
   /// The chain of the signer of an iOS 6 receipt of version 3, whose issuer must be known beforehand.
-  package func version3Chain(signer: Span<UInt8>) throws(SignatureRefusal) -> SignerChain {
+  package func version3Chain(signer: Span<UInt8>) throws(SignatureError) -> SignerChain {
     if let known = cache.chain(for: .version3, Span(), signer) { return known }
     let leaf = try Self.certificate(Array(copying: signer))
     let chain = try marked(leaf, others: [], anchors: trust.roots + trust.issuers)
@@ -52,11 +52,11 @@ package final class SignerVerifier: Sendable {
   }
 
   /// The signer of an iOS 6 receipt of version 2, which must be pinned itself.
-  package func version2Signer(_ signer: Span<UInt8>) throws(SignatureRefusal) -> SignerChain {
+  package func version2Signer(_ signer: Span<UInt8>) throws(SignatureError) -> SignerChain {
     if let known = cache.chain(for: .version2, Span(), signer) { return known }
     let certificate = try Self.certificate(Array(copying: signer))
     guard trust.pinnedSigners.contains(certificate.fingerprint) else {
-      throw SignatureRefusal(.unknownSigner, "version 2, signer \(certificate.fingerprint.hex) is not pinned")
+      throw SignatureError(.unknownSigner, "version 2, signer \(certificate.fingerprint.hex) is not pinned")
     }
     let chain = try SignerChain([certificate], signer: certificate, isPinned: true)
     cache.insert(chain, for: .version2, Span(), signer)
@@ -66,17 +66,17 @@ package final class SignerVerifier: Sendable {
   /// A chain from a signer that Apple marked for receipts: every developer's certificate reaches the same root.
   private func marked(
     _ leaf: Certificate, others: [Certificate], anchors: [Certificate]
-  ) throws(SignatureRefusal) -> SignerChain {
+  ) throws(SignatureError) -> SignerChain {
     let path = try CertificatePath.find(from: leaf, others: others, anchors: anchors)
     guard leaf.carries(.leaf) else {
-      throw SignatureRefusal(.missingMarker, "the signer has no extension \(CertificateMarker.leaf.rawValue)")
+      throw SignatureError(.missingMarker, "the signer has no extension \(CertificateMarker.leaf.rawValue)")
     }
     return try SignerChain(path, signer: leaf, isPinned: false)
   }
 
-  private static func certificate(_ der: [UInt8]) throws(SignatureRefusal) -> Certificate {
+  private static func certificate(_ der: [UInt8]) throws(SignatureError) -> Certificate {
     do throws(CertificateError) { return try Certificate(der: der) } catch {
-      throw SignatureRefusal(.malformedCertificate, error.description)
+      throw SignatureError(.malformedCertificate, error.description)
     }
   }
 }

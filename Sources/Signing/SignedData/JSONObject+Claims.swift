@@ -12,7 +12,7 @@ extension JSONObject {
   }
 
   /// Fractions of milliseconds, as Xcode writes them, are rounded; nothing outside of 10,000 years around 1970 is a date.
-  func claim(date key: String) throws(VerificationError) -> Milliseconds? {
+  func claim(date key: String) throws(VerificationError) -> Timestamp? {
     try claim(key, "a date in milliseconds") { value in
       value.milliseconds.flatMap { $0.sinceEpoch.magnitude < 315_360_000_000_000 ? $0 : nil }
     }

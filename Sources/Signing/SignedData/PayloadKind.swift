@@ -45,7 +45,7 @@ struct CheckedClaims {
   let bundleID: String?
   let appAppleID: Int64?
   let environment: AppStoreEnvironment?
-  let signedAt: Milliseconds?
+  let signedAt: Timestamp?
   /// The notification's member that carries bundle id, app id and environment.
   let carrier: String?
 

@@ -28,7 +28,7 @@ public final class SignedDataVerifier: Sendable {
 
   /// - Parameter revocations: looked up for each message; without it no certificate counts as revoked.
   package init(
-    roots: TrustedRoots, limits: Limits = Limits(), tables: KeyTables? = nil, revocations: Revocations?
+    roots: TrustedRoots, limits: Limits = Limits(), tables: KeyTables? = nil, revocations: RevocationCache?
   ) {
     self.tables = tables ?? KeyTables(.init(keys: limits.cachedChains))
     verifier = JWSVerifier(
@@ -45,7 +45,7 @@ public final class SignedDataVerifier: Sendable {
   ///
   /// `now` counts only for data that carries no date of its own.
   public func verifyNotification(
-    _ jws: [UInt8], expecting expectation: ExpectedClaims, now: Milliseconds
+    _ jws: [UInt8], expecting expectation: ExpectedClaims, now: Timestamp
   ) throws(VerificationError) -> VerifiedNotification {
     let outer = try verify(jws, due: .notification, expectation, now: now)
     // Whatever is wrong inside it: Apple signed it.
@@ -56,28 +56,28 @@ public final class SignedDataVerifier: Sendable {
 
   /// A `signedTransactionInfo`.
   public func verifyTransaction(
-    _ jws: [UInt8], expecting expectation: ExpectedClaims, now: Milliseconds
+    _ jws: [UInt8], expecting expectation: ExpectedClaims, now: Timestamp
   ) throws(VerificationError) -> Verified<JSONObject> {
     try verify(jws, due: .transaction, expectation, now: now).payload
   }
 
   /// A `signedRenewalInfo`; it has no bundle id to be checked.
   public func verifyRenewal(
-    _ jws: [UInt8], expecting expectation: ExpectedClaims, now: Milliseconds
+    _ jws: [UInt8], expecting expectation: ExpectedClaims, now: Timestamp
   ) throws(VerificationError) -> Verified<JSONObject> {
     try verify(jws, due: .renewal, expectation, now: now).payload
   }
 
   /// A `signedAppTransactionInfo`, verified at its receiptCreationDate.
   public func verifyAppTransaction(
-    _ jws: [UInt8], expecting expectation: ExpectedClaims, now: Milliseconds
+    _ jws: [UInt8], expecting expectation: ExpectedClaims, now: Timestamp
   ) throws(VerificationError) -> Verified<JSONObject> {
     try verify(jws, due: .appTransaction, expectation, now: now).payload
   }
 
   /// Signed data of whatever kind.
   public func verifyAny(
-    _ jws: [UInt8], expecting expectation: ExpectedClaims, now: Milliseconds
+    _ jws: [UInt8], expecting expectation: ExpectedClaims, now: Timestamp
   ) throws(VerificationError) -> VerifiedPayload {
     let checked = try verify(jws, due: nil, expectation, now: now)
     switch checked.kind {
@@ -97,7 +97,7 @@ public final class SignedDataVerifier: Sendable {
 
   private func verify(
     _ jws: [UInt8], due: PayloadKind?, _ expectation: ExpectedClaims, fallback: AppStoreEnvironment? = nil,
-    now: Milliseconds
+    now: Timestamp
   ) throws(VerificationError) -> Checked {
     var read: CheckedClaims?
     var isMisread = false
@@ -135,7 +135,7 @@ public final class SignedDataVerifier: Sendable {
   /// Whether a payload whose claims cannot be read is nevertheless a notification that Apple signed.
   ///
   /// Its environment is not known: the roots of Production or of the sandbox may vouch for it.
-  private func isSignedNotification(_ jws: [UInt8], now: Milliseconds) -> Bool {
+  private func isSignedNotification(_ jws: [UInt8], now: Timestamp) -> Bool {
     for environment in [AppStoreEnvironment.production, .sandbox] {
       let payload = try? verifier.verify(jws, now: now) { payload throws(VerificationError) in
         JWSVerifier.Claims(
@@ -160,7 +160,7 @@ extension Verified {
 
 extension SignedDataVerifier {
   private func notification(
-    _ outer: Checked, _ expectation: ExpectedClaims, now: Milliseconds
+    _ outer: Checked, _ expectation: ExpectedClaims, now: Timestamp
   ) throws(VerificationError) -> VerifiedNotification {
     guard let bundleID = outer.claims.bundleID else {
       throw VerificationError(.missingClaim, "the notification has no bundleId")

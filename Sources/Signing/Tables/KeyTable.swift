@@ -10,7 +10,7 @@ import Synchronization
 /// context that it is handed, and those belong to one caller at a time, who takes them out of the idle ones.
 @safe package final class KeyTable: @unchecked Sendable {
   private let multiples: OpaquePointer
-  private let idle = Mutex<[Reckoning]>([])
+  private let idle = Mutex<[VerificationScratch]>([])
   /// Kept; more may exist while that many threads verify at once.
   private static let idleLimit = 16
 
@@ -42,7 +42,7 @@ import Synchronization
 
   /// Whether `signature` was made for `digest` with the key's private half.
   package func accepts(_ signature: RawSignature, of digest: Digest) -> Bool {
-    let reckoning = idle.withLock { $0.popLast() } ?? Reckoning()
+    let reckoning = idle.withLock { $0.popLast() } ?? VerificationScratch()
     defer { idle.withLock { if $0.count < Self.idleLimit { $0.append(reckoning) } } }
     return unsafe reckoning.accepts(signature, of: digest, multiples)
   }
@@ -51,7 +51,7 @@ import Synchronization
 /// What one verification needs room for: numbers and two points.
 ///
 /// `@unchecked Sendable` because it travels between threads only through the mutex of its table.
-@safe private final class Reckoning: @unchecked Sendable {
+@safe private final class VerificationScratch: @unchecked Sendable {
   private let context: OpaquePointer
   private let point: OpaquePointer
   private let other: OpaquePointer

@@ -22,7 +22,7 @@ package final class KeyTables: Sendable {
     }
   }
 
-  private enum Standing {
+  private enum KeyState {
     /// EVP verifies; so many signatures were good.
     case counting(Int)
     /// EVP verifies while one thread makes the table or compares it.
@@ -43,7 +43,7 @@ package final class KeyTables: Sendable {
   }
 
   private struct Entry {
-    var standing = Standing.counting(0)
+    var standing = KeyState.counting(0)
     /// In uses of all keys.
     var countedSince: UInt64
     var lastUse: UInt64
@@ -62,10 +62,10 @@ package final class KeyTables: Sendable {
   }
 
   private let limits: Limits
-  private let making: Making
+  private let making: KeyTableBuilder
   private let state = Mutex(State())
 
-  package init(_ limits: Limits = Limits(), making: Making = Making()) {
+  package init(_ limits: Limits = Limits(), making: KeyTableBuilder = KeyTableBuilder()) {
     self.limits = limits
     self.making = making
   }
@@ -180,7 +180,7 @@ extension KeyTables {
   }
 
   /// Takes how a table and EVP compared, unless its key was forgotten meanwhile.
-  private func settle(_ leaf: Digest, _ standing: Standing) {
+  private func settle(_ leaf: Digest, _ standing: KeyState) {
     state.withLock { state in
       if case .without = standing {
         // Whoever else was using the table says so too: it is one table.

@@ -5,7 +5,7 @@ extension KeyTables {
   package typealias Table = @Sendable (RawSignature, Digest) -> Bool
 
   /// Who makes tables, and where.
-  package struct Making: Sendable {
+  package struct KeyTableBuilder: Sendable {
     /// The table of the key at this point; nil when there can be none.
     let table: @Sendable (_ point: [UInt8]) -> Table?
     /// Runs the work beside the caller.

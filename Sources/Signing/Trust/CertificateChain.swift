@@ -9,7 +9,7 @@ final class CertificateChain: Sendable {
   let leafSerialNumber: String
   let rootFingerprint: Digest
   /// What may be asked about: the leaf, and the intermediate.
-  let links: [Revocations.Question]
+  let links: [RevocationCache.PendingCheck]
   /// The seconds in which every certificate of the chain is valid; nil when there are none.
   private let validity: ClosedRange<Int64>?
 
@@ -19,8 +19,8 @@ final class CertificateChain: Sendable {
     leafSerialNumber = leaf.serialNumber
     rootFingerprint = root.fingerprint
     links = [
-      Revocations.Question(certificate: leaf, issuer: intermediate),
-      Revocations.Question(certificate: intermediate, issuer: root),
+      RevocationCache.PendingCheck(certificate: leaf, issuer: intermediate),
+      RevocationCache.PendingCheck(certificate: intermediate, issuer: root),
     ]
     let all = [leaf, intermediate, root].map(\.validity)
     let from = all.map(\.lowerBound).reduce(Int64.min, max)
@@ -31,15 +31,15 @@ final class CertificateChain: Sendable {
   /// Refuses a date outside of any certificate's validity; both bounds are inside.
   ///
   /// Certificates know whole seconds, so the milliseconds of `date` do not count.
-  func checkValidity(at date: Milliseconds) throws(VerificationError) {
+  func checkValidity(at date: Timestamp) throws(VerificationError) {
     let (quotient, remainder) = date.sinceEpoch.quotientAndRemainder(dividingBy: 1_000)
     let second = remainder < 0 ? quotient - 1 : quotient
     guard let validity else {
       throw VerificationError(.notValidAtSigning, "the certificates of the chain are never valid together")
     }
     guard validity.contains(second) else {
-      let from = Milliseconds(validity.lowerBound * 1_000).iso8601
-      let until = Milliseconds(validity.upperBound * 1_000).iso8601
+      let from = Timestamp(validity.lowerBound * 1_000).iso8601
+      let until = Timestamp(validity.upperBound * 1_000).iso8601
       throw VerificationError(.notValidAtSigning, "signed at \(date.iso8601), certificates valid \(from) to \(until)")
     }
   }

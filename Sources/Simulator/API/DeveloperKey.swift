@@ -31,7 +31,7 @@ package struct DeveloperKey: Sendable {
 
   /// A token as Apple's libraries make it.
   package func token(
-    for bundleID: String, at now: Milliseconds, life: Interval = .minutes(5)
+    for bundleID: String, at now: Timestamp, life: Interval = .minutes(5)
   ) throws(CertificateError) -> String {
     let jws = try JWS.sign(
       header: ["alg": "ES256", "kid": .string(keyID), "typ": "JWT"],
@@ -43,7 +43,7 @@ package struct DeveloperKey: Sendable {
   }
 
   /// The bundle id that a request speaks for, from its Authorization field.
-  package func bundleID(authorized field: String?, at now: Milliseconds) throws(Refusal) -> String {
+  package func bundleID(authorized field: String?, at now: Timestamp) throws(Refusal) -> String {
     guard let field, field.hasPrefix("Bearer ") else { throw .missing }
     let claims = try claims(in: Array(field.utf8.dropFirst("Bearer ".utf8.count)))
     guard claims["iss"]?.string == issuerID else { throw .issuer }
@@ -72,9 +72,9 @@ package struct DeveloperKey: Sendable {
   }
 
   /// From seconds since 1970.
-  private static func instant(_ value: JSONValue?) -> Milliseconds? {
+  private static func instant(_ value: JSONValue?) -> Timestamp? {
     guard let seconds = value?.integer, (0...10_000_000_000).contains(seconds) else { return nil }
-    return Milliseconds(seconds * 1_000)
+    return Timestamp(seconds * 1_000)
   }
 
   private static func object(_ token: [UInt8], _ segment: Range<Int>) -> JSONObject? {

@@ -6,8 +6,8 @@ import Time
 struct HistoryQuery: Hashable, Sendable {
   var revision: HistoryRevision?
   /// Of the purchase: from, and up to but not with.
-  var startDate: Milliseconds?
-  var endDate: Milliseconds?
+  var startDate: Timestamp?
+  var endDate: Timestamp?
   /// Empty: any.
   var productIDs: Set<String> = []
   var kinds: Set<Product.Kind> = []
@@ -28,10 +28,10 @@ struct HistoryQuery: Hashable, Sendable {
       revision = value
     case "startDate":
       guard let value = Int64(value), value >= 0 else { throw .invalidStartDate }
-      startDate = Milliseconds(value)
+      startDate = Timestamp(value)
     case "endDate":
       guard let value = Int64(value), value >= 0 else { throw .invalidEndDate }
-      endDate = Milliseconds(value)
+      endDate = Timestamp(value)
     case "productId":
       guard !value.isEmpty else { throw .invalidProductId }
       productIDs.insert(value)
@@ -77,10 +77,10 @@ struct HistoryQuery: Hashable, Sendable {
 ///
 /// Written as Apple's look, `1636461115000_1000000907164221`; clients must not read it.
 struct HistoryRevision: Hashable, Comparable, Sendable, CustomStringConvertible {
-  let modifiedAt: Milliseconds
+  let modifiedAt: Timestamp
   let transactionID: String
 
-  init(_ modifiedAt: Milliseconds, _ transactionID: String) {
+  init(_ modifiedAt: Timestamp, _ transactionID: String) {
     self.modifiedAt = modifiedAt
     self.transactionID = transactionID
   }
@@ -90,7 +90,7 @@ struct HistoryRevision: Hashable, Comparable, Sendable, CustomStringConvertible 
     guard parts.count == 2, let date = Int64(parts[0]), !parts[1].isEmpty, parts[1].allSatisfy(\.isNumber) else {
       return nil
     }
-    self.init(Milliseconds(date), String(parts[1]))
+    self.init(Timestamp(date), String(parts[1]))
   }
 
   var description: String { "\(modifiedAt.sinceEpoch)_\(transactionID)" }

@@ -8,7 +8,7 @@ package struct Commitment: Hashable, Sendable {
   /// From 1.
   package var period: Int32
   package var periods: Int32
-  package var expiresDate: Milliseconds
+  package var expiresDate: Timestamp
   /// Of all periods together, in thousandths of a US dollar.
   package var price: Int64
 
@@ -20,7 +20,7 @@ extension Product {
   /// The commitment of a period that begins now; nil: the product has none.
   ///
   /// - Parameter old: that of the period before, if this one renews it.
-  func commitment(after old: Commitment?, from start: Milliseconds, atPrice price: Int64) -> Commitment? {
+  func commitment(after old: Commitment?, from start: Timestamp, atPrice price: Int64) -> Commitment? {
     guard let commitmentPeriods, let period else { return nil }
     if var next = old, next.isOpen {
       next.period += 1

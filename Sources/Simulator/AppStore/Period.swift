@@ -29,7 +29,7 @@ package enum Period: Hashable, Sendable {
   }
 
   /// The same time of day after the period; on the last day of a month that is too short for it.
-  package func end(after start: Milliseconds) -> Milliseconds {
+  package func end(after start: Timestamp) -> Timestamp {
     switch self {
     case .days(let n): start + .days(Int64(n))
     case .weeks(let n): start + .days(7 * Int64(n))
@@ -48,12 +48,12 @@ package enum Period: Hashable, Sendable {
 
   private static let day: Int64 = 86_400_000
 
-  private static func adding(months: Int64, to start: Milliseconds) -> Milliseconds {
+  private static func adding(months: Int64, to start: Timestamp) -> Timestamp {
     // Nothing simulated happens before 1970, so that quotients need no rounding down.
-    let date = Milliseconds.civil(daysSinceEpoch: start.sinceEpoch / day)
+    let date = Timestamp.civil(daysSinceEpoch: start.sinceEpoch / day)
     let month = date.year * 12 + date.month - 1 + months
     let first = CivilMonth.firstDay(of: month)
     let length = CivilMonth.firstDay(of: month + 1) - first
-    return Milliseconds((first + min(date.day, length) - 1) * day + start.sinceEpoch % day)
+    return Timestamp((first + min(date.day, length) - 1) * day + start.sinceEpoch % day)
   }
 }

@@ -1,6 +1,6 @@
 import JSON
 
-extension Act {
+extension ManualAction {
   /// From the name of an act and its values, as `{"act":"refund","transactionId":"…"}`.
   init(_ body: ControlBody) throws(ControlError) {
     let subscription = try body.optionalText("subscription")

@@ -56,7 +56,7 @@ extension SimulatedAppStore {
       throw ControlError(.missingValue, "days, milliseconds or to (milliseconds since 1970) is missing")
     }
     live.withLock { state in
-      state.world.advance(to: to.map { Milliseconds($0) } ?? state.world.now + .milliseconds(by) + .days(days))
+      state.world.advance(to: to.map { Timestamp($0) } ?? state.world.now + .milliseconds(by) + .days(days))
       state.collect()
     }
     let summary = await sender.sendDue()
@@ -70,10 +70,10 @@ extension SimulatedAppStore {
   }
 
   private func act(_ body: ControlBody) async throws(ControlError) -> HTTPResponse {
-    let act = try Act(body)
+    let act = try ManualAction(body)
     let customer = try named(by: body)
-    let result = live.withLock { state -> Result<[String], ActRefusal> in
-      let result = Result { () throws(ActRefusal) in try state.world.act(act, on: customer) }
+    let result = live.withLock { state -> Result<[String], ManualActionError> in
+      let result = Result { () throws(ManualActionError) in try state.world.act(act, on: customer) }
       state.collect()
       return result
     }
@@ -116,8 +116,8 @@ extension SimulatedAppStore {
     }
     let hasToken = try body.flag("hasAccountToken") ?? true
     let usesStoreKit1 = try body.flag("usesStoreKit1") ?? false
-    let ordered = try body.number("preorderDate", in: 0...(4 * Self.longest)).map { Milliseconds($0) }
-    let ends = try body.number("licenceExpirationDate", in: 0...(4 * Self.longest)).map { Milliseconds($0) }
+    let ordered = try body.number("preorderDate", in: 0...(4 * Self.longest)).map { Timestamp($0) }
+    let ends = try body.number("licenceExpirationDate", in: 0...(4 * Self.longest)).map { Timestamp($0) }
     let organisation = try body.optionalText("organisation")
     guard (ends == nil) == (organisation == nil) else {
       throw ControlError(.missingValue, "organisation and licenceExpirationDate come together")
@@ -200,7 +200,7 @@ extension SimulatedAppStore {
   }
 
   private func direct(_ body: ControlBody, _ isNew: Bool) throws(ControlError) -> HTTPResponse {
-    let place = AppPlace(bundleID: try body.text("bundleId"), environment: try body.environment())
+    let place = SimulatedAppScope(bundleID: try body.text("bundleId"), environment: try body.environment())
     guard live.withLock({ $0.app(place) }) != nil else { throw ControlError(.notFound, "no app \(place.bundleID)") }
     var destination: Destination?
     if isNew {
@@ -219,8 +219,8 @@ extension SimulatedAppStore {
 
   private func notifications(_ request: HTTPRequest) throws(ControlError) -> HTTPResponse {
     let state = request.queryValue("state")
-    guard state == nil || Shipment.State.words.contains(state ?? "") else {
-      throw ControlError(.invalidValue, "state is one of \(Shipment.State.words.joined(separator: ", "))")
+    guard state == nil || QueuedNotification.State.words.contains(state ?? "") else {
+      throw ControlError(.invalidValue, "state is one of \(QueuedNotification.State.words.joined(separator: ", "))")
     }
     let skip = request.queryValue("skip").flatMap { Int($0) } ?? 0
     let limit = request.queryValue("limit").flatMap { Int($0) } ?? 100

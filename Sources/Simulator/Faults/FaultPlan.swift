@@ -53,7 +53,7 @@ package struct FaultPlan: Sendable {
   package mutating func removeAll() { entries = [] }
 
   /// The faults that strike this call, in the order in which they were ordered.
-  package mutating func strike(_ call: Call, at now: Milliseconds) -> [Fault] {
+  package mutating func strike(_ call: Call, at now: Timestamp) -> [Fault] {
     var faults: [Fault] = []
     for index in entries.indices {
       if let fault = entries[index].strike(call, at: now) { faults.append(fault) }
@@ -63,7 +63,7 @@ package struct FaultPlan: Sendable {
 }
 
 extension FaultPlan.Entry {
-  fileprivate mutating func strike(_ call: FaultPlan.Call, at now: Milliseconds) -> Fault? {
+  fileprivate mutating func strike(_ call: FaultPlan.Call, at now: Timestamp) -> Fault? {
     guard rule.surface == call.surface, rule.operation ?? call.operation == call.operation,
       rule.bundleID ?? call.bundleID == call.bundleID, rule.times.map({ struck < $0 }) ?? true
     else { return nil }
@@ -79,7 +79,7 @@ extension FaultPlan.Entry {
   }
 
   /// The rest of the hour or second as a rate limit, once its calls are used up.
-  private mutating func count(_ call: FaultPlan.Call, in length: Int64, at now: Milliseconds) -> Fault? {
+  private mutating func count(_ call: FaultPlan.Call, in length: Int64, at now: Timestamp) -> Fault? {
     let number = now.sinceEpoch / length
     let before = windows[call].map { $0.number == number ? $0.calls : 0 } ?? 0
     windows[call] = (number, before + 1)

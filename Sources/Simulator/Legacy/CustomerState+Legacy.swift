@@ -33,7 +33,7 @@ extension CustomerState {
   }
 
   private static func byEnd(_ purchases: [SimulatedReceipt.Purchase]) -> [SimulatedReceipt.Purchase] {
-    func end(_ purchase: SimulatedReceipt.Purchase) -> Milliseconds {
+    func end(_ purchase: SimulatedReceipt.Purchase) -> Timestamp {
       purchase.transaction.expiresDate ?? purchase.transaction.purchaseDate
     }
     return purchases.sorted { (end($1), $1.transactionID) < (end($0), $0.transactionID) }
@@ -52,7 +52,7 @@ extension CustomerState {
 
   /// A receipt of these purchases.
   func receipt(with sold: [SimulatedReceipt.Purchase]) -> SimulatedReceipt {
-    var receipt = SimulatedReceipt(of: app, purchases: [], createdAt: Milliseconds(date.wholeSeconds * 1_000))
+    var receipt = SimulatedReceipt(of: app, purchases: [], createdAt: Timestamp(date.wholeSeconds * 1_000))
     receipt.purchases = sold
     receipt.hasOwnership = era.hasOwnership
     receipt.preorderDate = appTransaction.preorderDate
@@ -65,7 +65,7 @@ extension CustomerState {
       receipt.downloadID = 500_000_000_000_000_001 + (Int64(customer.appTransactionID) ?? 0) % 1_000_000_000_000_000
     } else {
       // The same for everybody in the Sandbox.
-      receipt.originalPurchaseDate = Milliseconds(1_375_340_400_000)
+      receipt.originalPurchaseDate = Timestamp(1_375_340_400_000)
       receipt.originalApplicationVersion = "1.0"
     }
     return receipt

@@ -77,7 +77,7 @@ package struct TransactionReceiptAnswer: Sendable {
     row.addLegacy("original_purchase_date", purchase.originalPurchaseDate)
     if transaction.product.kind == .autoRenewable, let end = transaction.expiresDate {
       row.add("expires_date", String(end.sinceEpoch))
-      row.add("expires_date_formatted", LegacyDate.gmt(end))
+      row.add("expires_date_formatted", SimulatedV1Date.gmt(end))
       row.add("expires_date_formatted_pst", PacificTime.text(end))
       row.add("web_order_line_item_id", transaction.webOrderLineItemID)
       row.add("is_trial_period", String(transaction.isTrialPeriod))

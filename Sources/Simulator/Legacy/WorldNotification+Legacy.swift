@@ -3,7 +3,7 @@ import Signing
 /// What V1 tells of it.
 extension WorldNotification {
   /// As V1 told it: none, one, or two messages, in their order.
-  package var v1: [LegacyNotification] {
+  package var v1: [SimulatedV1Notification] {
     guard let transaction else { return [] }
     let types = legacyTypes(transaction)
     guard !types.isEmpty else { return [] }
@@ -12,7 +12,7 @@ extension WorldNotification {
       $0.originalTransactionID == transaction.originalTransactionID
     }
     return types.map { type in
-      LegacyNotification(
+      SimulatedV1Notification(
         type, about: transaction, subscription, of: state, at: happening.date, sharedSecret: plan.sharedSecret,
         era: plan.era)
     }
@@ -40,7 +40,7 @@ extension WorldNotification {
   ]
 }
 
-extension Happening.Kind {
+extension WorldEvent.Kind {
   /// V1's types, in the order in which they are sent; none: V1 does not tell of it.
   ///
   /// The second message of a pair that Apple documents is a happening of its own where it changes anything.

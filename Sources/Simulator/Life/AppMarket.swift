@@ -43,7 +43,7 @@ final class AppMarket: Sendable {
   func product(_ id: String) -> Int? { places[id] }
 
   /// The price for new customers, in thousandths of a dollar.
-  func price(of product: Int, at date: Milliseconds) -> Int64 {
+  func price(of product: Int, at date: Timestamp) -> Int64 {
     let id = plan.products[product].id
     let change = plan.priceChanges.filter { $0.productID == id && $0.date <= date }.max { $0.date < $1.date }
     return change?.price ?? plan.products[product].price

@@ -23,7 +23,7 @@ extension SimulatedTransaction {
 
 extension SimulatedRenewal {
   /// An intention as Apple tells of it.
-  init(_ intention: Intention, after transaction: SimulatedTransaction, next product: Product) {
+  init(_ intention: RenewalIntent, after transaction: SimulatedTransaction, next product: Product) {
     self.init(after: transaction)
     nextProduct = product
     renewsCommitment = intention.willRenew

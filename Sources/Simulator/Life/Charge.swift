@@ -13,27 +13,27 @@ struct Charge: Hashable, Sendable {
   let isRenewal: Bool
   let quantity: Int32
   /// When it was made; a renewal begins up to a day later.
-  let madeAt: Milliseconds
-  let purchaseDate: Milliseconds
-  let originalPurchaseDate: Milliseconds
+  let madeAt: Timestamp
+  let purchaseDate: Timestamp
+  let originalPurchaseDate: Timestamp
   /// In thousandths of a US dollar.
   let price: Int64
   /// The happening that made it.
   let origin: Int32
 
-  var expiresDate: Milliseconds?
+  var expiresDate: Timestamp?
   var commitment: Commitment?
   var revocation: Revocation?
   var isUpgraded = false
   var isFinished = false
   /// When anything above changed last.
-  var modifiedAt: Milliseconds
+  var modifiedAt: Timestamp
   /// The happening that made it as it is.
   var sequence: Int32
 }
 
 /// What Apple intends to do next with a subscription, as a world remembers it.
-struct Intention: Hashable, Sendable {
+struct RenewalIntent: Hashable, Sendable {
   enum Phase: UInt8, Hashable, Sendable {
     /// Paid, or in its last paid period.
     case active
@@ -56,15 +56,15 @@ struct Intention: Hashable, Sendable {
   var price: Int64
   var expirationIntent: SimulatedRenewal.ExpirationIntent?
   var isInBillingRetryPeriod: Bool?
-  var gracePeriodExpiresDate: Milliseconds?
+  var gracePeriodExpiresDate: Timestamp?
   /// 0: asked and not answered; 1: agreed, or told without being asked.
   var priceIncreaseStatus: Int64?
   /// Why Apple will not renew it, although the customer wants it.
   var refusal: SimulatedRenewal.ExpirationIntent?
   /// V1 tells of consent only where it was asked for.
   var isConsentAsked = false
-  var recentSubscriptionStartDate: Milliseconds
-  var renewalDate: Milliseconds?
+  var recentSubscriptionStartDate: Timestamp
+  var renewalDate: Timestamp?
   /// The happening that made it as it is.
   var sequence: Int32
 }
@@ -75,7 +75,7 @@ struct Subscription: Hashable, Sendable {
   /// Whose it is and which of theirs, when it is shared by somebody of the family.
   let sharer: Sharer?
   /// What was intended, the oldest first; the last counts.
-  var intentions: [Intention]
+  var intentions: [RenewalIntent]
   /// Grows with every new period and end: what was due in an earlier one is no longer.
   var generation: Int32 = 0
   /// The next renewal will fail or has failed.
@@ -86,10 +86,10 @@ struct Subscription: Hashable, Sendable {
     let subscription: Int
   }
 
-  var intention: Intention {
+  var intention: RenewalIntent {
     get { intentions[intentions.count - 1] }
     set { intentions[intentions.count - 1] = newValue }
   }
 
-  func intention(asOf sequence: Int32) -> Intention? { intentions.last { $0.sequence <= sequence } }
+  func intention(asOf sequence: Int32) -> RenewalIntent? { intentions.last { $0.sequence <= sequence } }
 }

@@ -6,14 +6,14 @@ package struct CustomerState: Sendable {
   /// In the customer's environment.
   package let app: SimulatedApp
   /// How V1 tells of it.
-  package let era: LegacyEra
+  package let era: V1Era
   package let customer: Customer
   /// Whether the app on the device sends receipts, or signed transactions.
   package let usesStoreKit1: Bool
   /// Of an organisation that bought the app for its people; nil: they have it as anybody has.
   package let licence: VolumeLicence?
   package let appTransaction: SimulatedAppTransaction
-  package let date: Milliseconds
+  package let date: Timestamp
   /// In the order in which they were made.
   package let purchases: [WorldPurchase]
   /// The oldest first.
@@ -30,13 +30,13 @@ package struct WorldPurchase: Hashable, Sendable {
   package let orderID: String
   /// What the app was done with; receipts leave out consumables that are.
   package let isFinished: Bool
-  package let madeAt: Milliseconds
+  package let madeAt: Timestamp
   /// When what Apple says of it changed last: what histories are sorted by.
-  package let modifiedAt: Milliseconds
+  package let modifiedAt: Timestamp
   /// As receipts and V1 tell it: other than the transaction's after a restore.
   package let legacyTransactionID: String
   /// As receipts and V1 tell it: the time of the last restore, if there was one since.
-  package let legacyOriginalPurchaseDate: Milliseconds
+  package let legacyOriginalPurchaseDate: Timestamp
   /// Every V1 id that restores put in the place of the transaction's, the oldest first.
   package let restoredTransactionIDs: [String]
 }

@@ -15,7 +15,7 @@ extension Household {
     let room = (end - charge.purchaseDate).milliseconds / 1_000 - 30 * 3_600
     guard room > 3_600 else { return }
     let habits = market.plan.habits
-    let incidents: [(Int, LifeEvent.Kind)] = [
+    let incidents: [(Int, ScheduledEvent.Kind)] = [
       (habits.turnsAutoRenewOff, .turnOff), (habits.upgrades, .upgrade), (habits.downgrades, .downgrade),
       (habits.crossgrades, .crossgrade), (habits.redeemsOffer, .redeem), (habits.asksForRefund, .requestRefund),
       (habits.isExtended, .extend), (habits.restores, .restore), (habits.stopsSharing, .stopSharing),
@@ -29,14 +29,14 @@ extension Household {
   }
 
   /// Renewals are charged up to a day before the period ends.
-  mutating func planRenewal(_ subscription: Int, of member: Int, after start: Milliseconds, end: Milliseconds) {
+  mutating func planRenewal(_ subscription: Int, of member: Int, after start: Timestamp, end: Timestamp) {
     let length = Int((end - start).milliseconds / 1_000)
     let early = random.number(in: 0..<max(1, min(86_400, length / 4)))
     planFor(subscription, of: member, .attemptRenewal, at: end - .seconds(Int64(early)))
   }
 
   /// Plans something that is due only as long as nothing else begins or ends a period.
-  mutating func planFor(_ subscription: Int, of member: Int, _ kind: LifeEvent.Kind, at date: Milliseconds) {
+  mutating func planFor(_ subscription: Int, of member: Int, _ kind: ScheduledEvent.Kind, at date: Timestamp) {
     plan(
       kind, at: date, of: member, index: subscription,
       generation: members[member].subscriptions[subscription].generation)
@@ -45,7 +45,7 @@ extension Household {
   mutating func isLikely(_ thousandths: Int) -> Bool { thousandths > 0 && random.number(in: 0..<1_000) < thousandths }
 
   /// A day or more before the end.
-  mutating func attemptRenewal(_ subscription: Int, of member: Int, at date: Milliseconds, in market: AppMarket) {
+  mutating func attemptRenewal(_ subscription: Int, of member: Int, at date: Timestamp, in market: AppMarket) {
     let intention = members[member].subscriptions[subscription].intention
     guard intention.phase == .active, let end = members[member].charges[Int(intention.charge)].expiresDate else {
       return
@@ -58,7 +58,7 @@ extension Household {
   }
 
   /// Whether another period follows, as far as the customer has a say in it: who is committed has none.
-  private func isRenewed(_ intention: Intention, of member: Int) -> Bool {
+  private func isRenewed(_ intention: RenewalIntent, of member: Int) -> Bool {
     intention.willRenew || members[member].charges[Int(intention.charge)].commitment?.isOpen ?? false
   }
 
@@ -71,7 +71,7 @@ extension Household {
     members[member].subscriptions[subscription].intention.refusal = reason
   }
 
-  mutating func endPeriod(_ subscription: Int, of member: Int, at date: Milliseconds, in market: AppMarket) {
+  mutating func endPeriod(_ subscription: Int, of member: Int, at date: Timestamp, in market: AppMarket) {
     let intention = members[member].subscriptions[subscription].intention
     guard intention.phase == .active || intention.phase == .retry else { return }
     // What is shared is prolonged by who shares it, or ends.
@@ -79,7 +79,7 @@ extension Household {
       return expire(subscription, .expired, .cancelled, of: member, at: date, in: market)
     }
     if let refusal = intention.refusal {
-      let kind = refusal == .productNotAvailable ? Happening.Kind.expiredUnsold : .expiredOtherwise
+      let kind = refusal == .productNotAvailable ? WorldEvent.Kind.expiredUnsold : .expiredOtherwise
       return expire(subscription, kind, refusal, of: member, at: date, in: market)
     }
     if intention.priceIncreaseStatus == 0 {
@@ -91,14 +91,14 @@ extension Household {
     failToPay(subscription, of: member, at: date, in: market)
   }
 
-  mutating func renew(_ subscription: Int, of member: Int, at date: Milliseconds, in market: AppMarket) {
+  mutating func renew(_ subscription: Int, of member: Int, at date: Timestamp, in market: AppMarket) {
     let intention = members[member].subscriptions[subscription].intention
     let end = members[member].charges[Int(intention.charge)].expiresDate ?? date
     payPeriod(.renewed, subscription, of: member, from: end, at: date, in: market)
   }
 
   /// Could be paid after all; within grace the new period begins where the old one ended, later at once.
-  mutating func recover(_ subscription: Int, of member: Int, at date: Milliseconds, in market: AppMarket) {
+  mutating func recover(_ subscription: Int, of member: Int, at date: Timestamp, in market: AppMarket) {
     let intention = members[member].subscriptions[subscription].intention
     guard intention.phase == .retry, intention.willRenew, !isFull else { return }
     let end = members[member].charges[Int(intention.charge)].expiresDate ?? date
@@ -107,7 +107,7 @@ extension Household {
   }
 
   private mutating func payPeriod(
-    _ kind: Happening.Kind, _ subscription: Int, of member: Int, from start: Milliseconds, at date: Milliseconds,
+    _ kind: WorldEvent.Kind, _ subscription: Int, of member: Int, from start: Timestamp, at date: Timestamp,
     in market: AppMarket
   ) {
     let intention = members[member].subscriptions[subscription].intention
@@ -120,7 +120,7 @@ extension Household {
     share(subscription, of: member, kind, at: date, in: market)
   }
 
-  private mutating func failToPay(_ subscription: Int, of member: Int, at date: Milliseconds, in market: AppMarket) {
+  private mutating func failToPay(_ subscription: Int, of member: Int, at date: Timestamp, in market: AppMarket) {
     let charge = members[member].charges[Int(members[member].subscriptions[subscription].intention.charge)]
     let end = charge.expiresDate ?? date
     let grace = market.grace(after: charge).map { end + $0 }
@@ -131,7 +131,7 @@ extension Household {
       $0.isInBillingRetryPeriod = true
       $0.gracePeriodExpiresDate = grace
     }
-    let kind = grace == nil ? Happening.Kind.paymentFailed : .paymentFailedWithGrace
+    let kind = grace == nil ? WorldEvent.Kind.paymentFailed : .paymentFailedWithGrace
     tellAll(kind, subscription, of: member, at: date)
     let giveUp = end + Self.retry
     if let grace { planFor(subscription, of: member, .endGrace, at: grace) }
@@ -145,13 +145,13 @@ extension Household {
   }
 
   /// A whole second between two.
-  mutating func moment(between start: Milliseconds, and end: Milliseconds) -> Milliseconds {
+  mutating func moment(between start: Timestamp, and end: Timestamp) -> Timestamp {
     let seconds = Int(max(1_000, (end - start).milliseconds) / 1_000)
     return start + .seconds(Int64(random.number(in: 0..<seconds)))
   }
 
   /// Grace is over; charging is still tried.
-  mutating func endGrace(_ subscription: Int, of member: Int, at date: Milliseconds) {
+  mutating func endGrace(_ subscription: Int, of member: Int, at date: Timestamp) {
     guard members[member].subscriptions[subscription].intention.phase == .retry else { return }
     begin()
     intend(subscription, of: member) { _ in }
@@ -159,8 +159,8 @@ extension Household {
   }
 
   mutating func expire(
-    _ subscription: Int, _ kind: Happening.Kind, _ intent: SimulatedRenewal.ExpirationIntent, of member: Int,
-    at date: Milliseconds, in market: AppMarket
+    _ subscription: Int, _ kind: WorldEvent.Kind, _ intent: SimulatedRenewal.ExpirationIntent, of member: Int,
+    at date: Timestamp, in market: AppMarket
   ) {
     begin()
     intend(subscription, of: member) {
@@ -181,13 +181,13 @@ extension Household {
 
   /// Nothing when it is as wanted already, or nothing could renew.
   mutating func setAutoRenew(
-    _ isOn: Bool, _ subscription: Int, of member: Int, at date: Milliseconds, in market: AppMarket
+    _ isOn: Bool, _ subscription: Int, of member: Int, at date: Timestamp, in market: AppMarket
   ) {
     let intention = members[member].subscriptions[subscription].intention
     guard intention.willRenew != isOn, intention.phase == .active || intention.phase == .retry else { return }
     begin()
     intend(subscription, of: member) { $0.willRenew = isOn }
-    let kind = isOn ? Happening.Kind.autoRenewTurnedOn : .autoRenewTurnedOff
+    let kind = isOn ? WorldEvent.Kind.autoRenewTurnedOn : .autoRenewTurnedOff
     tell(kind, of: member, charge: Int(intention.charge), subscription: subscription, at: date)
     guard !isOn else { return }
     if intention.phase == .retry {
@@ -202,7 +202,7 @@ extension Household {
   }
 
   /// The period is longer, because the developer asked for it.
-  mutating func extend(_ subscription: Int, by interval: Interval, of member: Int, at date: Milliseconds) {
+  mutating func extend(_ subscription: Int, by interval: Interval, of member: Int, at date: Timestamp) {
     let place = Int(members[member].subscriptions[subscription].intention.charge)
     guard members[member].subscriptions[subscription].intention.phase == .active,
       let end = members[member].charges[place].expiresDate, date < end
@@ -217,7 +217,7 @@ extension Household {
 
   /// Tells of another price from the next period on.
   mutating func announce(
-    _ price: Int64, needsConsent: Bool, _ subscription: Int, of member: Int, at date: Milliseconds, in market: AppMarket
+    _ price: Int64, needsConsent: Bool, _ subscription: Int, of member: Int, at date: Timestamp, in market: AppMarket
   ) {
     let intention = members[member].subscriptions[subscription].intention
     guard intention.phase == .active, intention.willRenew else { return }
@@ -227,7 +227,7 @@ extension Household {
       $0.priceIncreaseStatus = needsConsent ? 0 : 1
       $0.isConsentAsked = needsConsent
     }
-    let kind = needsConsent ? Happening.Kind.priceAnnounced : .priceAgreed
+    let kind = needsConsent ? WorldEvent.Kind.priceAnnounced : .priceAgreed
     tell(kind, of: member, charge: Int(intention.charge), subscription: subscription, at: date)
     if needsConsent, isLikely(market.plan.habits.agreesToPrice),
       let end = members[member].charges[Int(intention.charge)].expiresDate
@@ -236,7 +236,7 @@ extension Household {
     }
   }
 
-  mutating func agreeToPrice(_ subscription: Int, of member: Int, at date: Milliseconds) {
+  mutating func agreeToPrice(_ subscription: Int, of member: Int, at date: Timestamp) {
     let intention = members[member].subscriptions[subscription].intention
     guard intention.phase == .active, intention.priceIncreaseStatus == 0 else { return }
     begin()
@@ -245,7 +245,7 @@ extension Household {
   }
 
   /// Tells it of the subscription and of what others have of it.
-  private mutating func tellAll(_ kind: Happening.Kind, _ subscription: Int, of member: Int, at date: Milliseconds) {
+  private mutating func tellAll(_ kind: WorldEvent.Kind, _ subscription: Int, of member: Int, at date: Timestamp) {
     let place = Int(members[member].subscriptions[subscription].intention.charge)
     tell(kind, of: member, charge: place, subscription: subscription, at: date)
     mirror(kind, subscription, of: member, at: date)

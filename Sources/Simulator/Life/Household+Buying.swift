@@ -9,7 +9,7 @@ extension Household {
   ///   - start: when the period begins; a renewal is charged before it.
   mutating func charge(
     _ product: Int, offer: Int = -1, of member: Int, continuing original: Charge? = nil, isRenewal: Bool = false,
-    quantity: Int = 1, price: Int64? = nil, from start: Milliseconds, at date: Milliseconds, in market: AppMarket
+    quantity: Int = 1, price: Int64? = nil, from start: Timestamp, at date: Timestamp, in market: AppMarket
   ) -> Int {
     let sold = market.plan.products[product]
     let taken = offer < 0 ? nil : sold.offers[offer]
@@ -30,7 +30,7 @@ extension Household {
   }
 
   mutating func subscribe(
-    to product: Int, offer: Int = -1, of member: Int, at date: Milliseconds, in market: AppMarket
+    to product: Int, offer: Int = -1, of member: Int, at date: Timestamp, in market: AppMarket
   ) {
     begin()
     let place = charge(product, offer: offer, of: member, from: date, at: date, in: market)
@@ -39,7 +39,7 @@ extension Household {
       Subscription(
         originalID: first.id, sharer: nil,
         intentions: [
-          Intention(
+          RenewalIntent(
             charge: Int32(place), nextProduct: Int32(product), price: market.price(of: product, at: date),
             recentSubscriptionStartDate: date, renewalDate: first.expiresDate, sequence: sequence)
         ]))
@@ -52,7 +52,7 @@ extension Household {
 
   /// Buys again after it lapsed, was revoked, or could not be paid for.
   mutating func resubscribe(
-    _ subscription: Int, to product: Int, offer: Int = -1, of member: Int, at date: Milliseconds, in market: AppMarket
+    _ subscription: Int, to product: Int, offer: Int = -1, of member: Int, at date: Timestamp, in market: AppMarket
   ) {
     begin()
     let place = nextPeriod(
@@ -65,7 +65,7 @@ extension Household {
 
   /// Changes at once; what is left of the old period is given back by Apple.
   mutating func upgrade(
-    _ subscription: Int, to product: Int, offer: Int = -1, of member: Int, at date: Milliseconds, in market: AppMarket
+    _ subscription: Int, to product: Int, offer: Int = -1, of member: Int, at date: Timestamp, in market: AppMarket
   ) {
     begin()
     change(Int(members[member].subscriptions[subscription].intention.charge), of: member, at: date) {
@@ -80,7 +80,7 @@ extension Household {
 
   /// Changes with the next period.
   mutating func downgrade(
-    _ subscription: Int, to product: Int, offer: Int = -1, of member: Int, at date: Milliseconds, in market: AppMarket
+    _ subscription: Int, to product: Int, offer: Int = -1, of member: Int, at date: Timestamp, in market: AppMarket
   ) {
     setAutoRenew(true, subscription, of: member, at: date, in: market)
     begin()
@@ -97,7 +97,7 @@ extension Household {
   }
 
   /// Takes a downgrade back.
-  mutating func keepProduct(_ subscription: Int, of member: Int, at date: Milliseconds, in market: AppMarket) {
+  mutating func keepProduct(_ subscription: Int, of member: Int, at date: Timestamp, in market: AppMarket) {
     let place = Int(members[member].subscriptions[subscription].intention.charge)
     let product = members[member].charges[place].product
     begin()
@@ -112,7 +112,7 @@ extension Household {
 
   /// Redeems an offer for the next periods of what is subscribed to.
   mutating func redeem(
-    _ offer: Int, _ subscription: Int, of member: Int, at date: Milliseconds, in market: AppMarket
+    _ offer: Int, _ subscription: Int, of member: Int, at date: Timestamp, in market: AppMarket
   ) {
     setAutoRenew(true, subscription, of: member, at: date, in: market)
     begin()
@@ -122,7 +122,7 @@ extension Household {
   }
 
   mutating func buyOnce(
-    _ product: Int, quantity: Int = 1, of member: Int, at date: Milliseconds, in market: AppMarket
+    _ product: Int, quantity: Int = 1, of member: Int, at date: Timestamp, in market: AppMarket
   ) -> Int {
     begin()
     let place = charge(product, of: member, quantity: quantity, from: date, at: date, in: market)
@@ -131,7 +131,7 @@ extension Household {
     return place
   }
 
-  mutating func finish(_ place: Int, of member: Int, at date: Milliseconds) {
+  mutating func finish(_ place: Int, of member: Int, at date: Timestamp) {
     guard !members[member].charges[place].isFinished else { return }
     begin()
     change(place, of: member, at: date) { $0.isFinished = true }
@@ -139,7 +139,7 @@ extension Household {
   }
 
   /// Gives every purchase a new V1 transaction id.
-  mutating func restore(_ member: Int, at date: Milliseconds) {
+  mutating func restore(_ member: Int, at date: Timestamp) {
     begin()
     members[member].restores.append((date, sequence))
     tell(.restored, of: member, at: date)
@@ -147,8 +147,8 @@ extension Household {
 
   /// A further period within the happening under way; its place among the charges.
   mutating func nextPeriod(
-    _ subscription: Int, _ product: Int, offer: Int, of member: Int, isRenewal: Bool, from start: Milliseconds,
-    at date: Milliseconds, in market: AppMarket
+    _ subscription: Int, _ product: Int, offer: Int, of member: Int, isRenewal: Bool, from start: Timestamp,
+    at date: Timestamp, in market: AppMarket
   ) -> Int {
     let old = members[member].subscriptions[subscription].intention
     let current = members[member].charges[Int(old.charge)]
@@ -157,7 +157,7 @@ extension Household {
       price: isRenewal ? old.price : nil, from: start, at: date, in: market)
     let next = members[member].charges[place]
     intend(subscription, of: member) { intention in
-      intention = Intention(
+      intention = RenewalIntent(
         charge: Int32(place), nextProduct: Int32(product),
         willRenew: !isRenewal || old.willRenew, price: isRenewal ? old.price : market.price(of: product, at: date),
         recentSubscriptionStartDate: old.recentSubscriptionStartDate, renewalDate: next.expiresDate, sequence: 0)

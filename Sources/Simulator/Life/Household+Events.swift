@@ -3,7 +3,7 @@ import Time
 /// What happens by itself.
 extension Household {
   /// Lets an event happen, if it still makes sense.
-  mutating func happen(_ event: LifeEvent, in market: AppMarket) {
+  mutating func happen(_ event: ScheduledEvent, in market: AppMarket) {
     let (member, index, date) = (Int(event.member), Int(event.index), event.date)
     switch event.kind {
     case .join: join(member, at: date, in: market)
@@ -21,7 +21,7 @@ extension Household {
   }
 
   private mutating func happen(
-    _ kind: LifeEvent.Kind, to subscription: Int, of member: Int, at date: Milliseconds, in market: AppMarket
+    _ kind: ScheduledEvent.Kind, to subscription: Int, of member: Int, at date: Timestamp, in market: AppMarket
   ) {
     switch kind {
     case .attemptRenewal: attemptRenewal(subscription, of: member, at: date, in: market)
@@ -48,7 +48,7 @@ extension Household {
     }
   }
 
-  mutating func join(_ member: Int, at date: Milliseconds, in market: AppMarket) {
+  mutating func join(_ member: Int, at date: Timestamp, in market: AppMarket) {
     members[member].hasJoined = true
     let habits = market.plan.habits
     if isLikely(habits.subscribes), let product = random.choice(of: market.subscriptions) {
@@ -62,7 +62,7 @@ extension Household {
     plan(.buyOnce, at: moment(between: date + .minutes(5), and: date + .days(30)), of: member)
   }
 
-  private mutating func subscribeByHabit(to product: Int, of member: Int, at date: Milliseconds, in market: AppMarket) {
+  private mutating func subscribeByHabit(to product: Int, of member: Int, at date: Timestamp, in market: AppMarket) {
     let group = market.group(of: product)
     // Somebody of the family may have shared one already.
     let isSubscribed = members[member].subscriptions.contains { subscription in
@@ -75,7 +75,7 @@ extension Household {
     subscribe(to: product, offer: takes ? introductory : -1, of: member, at: date, in: market)
   }
 
-  private mutating func buySomething(_ member: Int, at date: Milliseconds, in market: AppMarket) {
+  private mutating func buySomething(_ member: Int, at date: Timestamp, in market: AppMarket) {
     plan(.buyOnce, at: date + .days(30), of: member)
     guard !isFull, isLikely(market.plan.habits.buysOnce), let product = random.choice(of: market.oneTimePurchases)
     else {
@@ -95,7 +95,7 @@ extension Household {
   }
 
   private mutating func change(
-    _ subscription: Int, _ kind: LifeEvent.Kind, of member: Int, at date: Milliseconds, in market: AppMarket
+    _ subscription: Int, _ kind: ScheduledEvent.Kind, of member: Int, at date: Timestamp, in market: AppMarket
   ) {
     let intention = members[member].subscriptions[subscription].intention
     let current = members[member].charges[Int(intention.charge)]
@@ -118,7 +118,7 @@ extension Household {
     }
   }
 
-  private mutating func takeBack(_ subscription: Int, of member: Int, at date: Milliseconds, in market: AppMarket) {
+  private mutating func takeBack(_ subscription: Int, of member: Int, at date: Timestamp, in market: AppMarket) {
     let intention = members[member].subscriptions[subscription].intention
     guard intention.phase == .active, intention.willRenew,
       intention.nextProduct != members[member].charges[Int(intention.charge)].product
@@ -127,7 +127,7 @@ extension Household {
   }
 
   private mutating func redeemSomething(
-    _ subscription: Int, of member: Int, at date: Milliseconds, in market: AppMarket
+    _ subscription: Int, of member: Int, at date: Timestamp, in market: AppMarket
   ) {
     let intention = members[member].subscriptions[subscription].intention
     let offers = market.plan.products[Int(intention.nextProduct)].offers
@@ -136,7 +136,7 @@ extension Household {
     redeem(offer, subscription, of: member, at: date, in: market)
   }
 
-  private mutating func askForRefund(_ subscription: Int, of member: Int, at date: Milliseconds) {
+  private mutating func askForRefund(_ subscription: Int, of member: Int, at date: Timestamp) {
     let place = Int(members[member].subscriptions[subscription].intention.charge)
     guard members[member].charges[place].revocation == nil else { return }
     requestRefund(place, reason: random.element(of: Self.refundReasons), of: member, at: date)
@@ -145,7 +145,7 @@ extension Household {
 
   private static let refundReasons = ["UNINTENDED_PURCHASE", "FULFILLMENT_ISSUE", "UNSATISFIED_WITH_PURCHASE", "OTHER"]
 
-  private mutating func comeBack(_ subscription: Int, of member: Int, at date: Milliseconds, in market: AppMarket) {
+  private mutating func comeBack(_ subscription: Int, of member: Int, at date: Timestamp, in market: AppMarket) {
     let intention = members[member].subscriptions[subscription].intention
     let current = members[member].charges[Int(intention.charge)]
     guard intention.phase == .lapsed, !isFull, let product = random.choice(of: market.group(of: Int(current.product)))
@@ -156,19 +156,19 @@ extension Household {
       subscription, to: product, offer: random.chance(40) ? winBack : -1, of: member, at: date, in: market)
   }
 
-  private mutating func restoreByHabit(_ member: Int, at date: Milliseconds) {
+  private mutating func restoreByHabit(_ member: Int, at date: Timestamp) {
     guard members[member].usesStoreKit1, members[member].restores.count < WorldIdentifiers.restores else { return }
     restore(member, at: date)
   }
 
   /// Plans what becomes of prices that change after `date`.
-  mutating func planPriceChanges(after date: Milliseconds, in market: AppMarket) {
+  mutating func planPriceChanges(after date: Timestamp, in market: AppMarket) {
     for (index, change) in market.plan.priceChanges.enumerated() where change.date > date {
       plan(.changePrice, at: change.date, of: 0, index: index)
     }
   }
 
-  private mutating func changePrice(_ change: AppPlan.PriceChange, at date: Milliseconds, in market: AppMarket) {
+  private mutating func changePrice(_ change: AppPlan.PriceChange, at date: Timestamp, in market: AppMarket) {
     guard let product = market.product(change.productID) else { return }
     for member in members.indices {
       for subscription in members[member].subscriptions.indices

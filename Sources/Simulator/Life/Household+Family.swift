@@ -6,7 +6,7 @@ extension Household {
   ///
   /// What was revoked stays so until sharing begins anew.
   mutating func share(
-    _ subscription: Int, of member: Int, _ kind: Happening.Kind, at date: Milliseconds, in market: AppMarket
+    _ subscription: Int, of member: Int, _ kind: WorldEvent.Kind, at date: Timestamp, in market: AppMarket
   ) {
     let source = members[member].charges[Int(members[member].subscriptions[subscription].intention.charge)]
     guard market.plan.products[Int(source.product)].isFamilyShareable else {
@@ -23,7 +23,7 @@ extension Household {
             Subscription(
               originalID: first.id, sharer: sharer,
               intentions: [
-                Intention(
+                RenewalIntent(
                   charge: Int32(place), nextProduct: source.product, price: 0,
                   recentSubscriptionStartDate: source.purchaseDate, renewalDate: first.expiresDate,
                   sequence: household.sequence)
@@ -37,7 +37,7 @@ extension Household {
   }
 
   /// The purchaser has changed to what is not shared: the others have it until their period ends.
-  private mutating func leave(_ subscription: Int, of member: Int, isAtOnce: Bool, at date: Milliseconds) {
+  private mutating func leave(_ subscription: Int, of member: Int, isAtOnce: Bool, at date: Timestamp) {
     let sharer = Subscription.Sharer(member: member, subscription: subscription)
     for other in members.indices where other != member {
       for known in members[other].subscriptions.indices where members[other].subscriptions[known].sharer == sharer {
@@ -54,7 +54,7 @@ extension Household {
   }
 
   private mutating func prolong(
-    _ subscription: Int, of member: Int, with source: Charge, _ kind: Happening.Kind, at date: Milliseconds,
+    _ subscription: Int, of member: Int, with source: Charge, _ kind: WorldEvent.Kind, at date: Timestamp,
     in market: AppMarket
   ) {
     let old = members[member].subscriptions[subscription].intention
@@ -69,7 +69,7 @@ extension Household {
         household.change(Int(old.charge), of: member, at: date) { $0.isUpgraded = true }
       }
       household.intend(subscription, of: member) { intention in
-        intention = Intention(
+        intention = RenewalIntent(
           charge: Int32(place), nextProduct: source.product, price: 0,
           recentSubscriptionStartDate: kind == .resubscribed ? source.purchaseDate : old.recentSubscriptionStartDate,
           renewalDate: source.expiresDate, sequence: 0)
@@ -80,7 +80,7 @@ extension Household {
 
   /// A member's own record of what somebody else bought, in a happening of its own that `tell` ends.
   mutating func grant(
-    _ source: Charge, to member: Int, continuing original: Charge?, at date: Milliseconds, in market: AppMarket,
+    _ source: Charge, to member: Int, continuing original: Charge?, at date: Timestamp, in market: AppMarket,
     tell: (inout Self, Int) -> Void
   ) {
     begin()
@@ -98,7 +98,7 @@ extension Household {
   }
 
   /// What befalls a subscription befalls what others have of it.
-  mutating func mirror(_ kind: Happening.Kind, _ subscription: Int, of member: Int, at date: Milliseconds) {
+  mutating func mirror(_ kind: WorldEvent.Kind, _ subscription: Int, of member: Int, at date: Timestamp) {
     let source = members[member].subscriptions[subscription].intention
     let sharer = Subscription.Sharer(member: member, subscription: subscription)
     for other in members.indices where other != member {
@@ -119,7 +119,7 @@ extension Household {
   }
 
   /// The purchaser shares nothing any more, or one purchase was taken back.
-  mutating func endSharing(of charge: Charge? = nil, by member: Int, at date: Milliseconds) {
+  mutating func endSharing(of charge: Charge? = nil, by member: Int, at date: Timestamp) {
     for other in members.indices where other != member {
       for place in members[other].charges.indices {
         let shared = members[other].charges[place]
@@ -132,7 +132,7 @@ extension Household {
     }
   }
 
-  private mutating func revoke(_ place: Int, of member: Int, at date: Milliseconds) {
+  private mutating func revoke(_ place: Int, of member: Int, at date: Timestamp) {
     let subscription = subscription(ofCharge: place, of: member)
     begin()
     change(place, of: member, at: date) { $0.revocation = Revocation(at: date, .familyRevoke) }
@@ -146,7 +146,7 @@ extension Household {
   }
 
   /// Gives the others what was bought for ever, who do not have it.
-  mutating func shareOnce(_ place: Int, of member: Int, at date: Milliseconds, in market: AppMarket) {
+  mutating func shareOnce(_ place: Int, of member: Int, at date: Timestamp, in market: AppMarket) {
     let source = members[member].charges[place]
     let product = market.plan.products[Int(source.product)]
     guard product.isFamilyShareable, product.period == nil, !source.isShared, source.revocation == nil else { return }
@@ -160,7 +160,7 @@ extension Household {
   }
 
   /// Begins to share what is owned.
-  mutating func beginSharing(by member: Int, at date: Milliseconds, in market: AppMarket) {
+  mutating func beginSharing(by member: Int, at date: Timestamp, in market: AppMarket) {
     isSharing = true
     for place in members[member].charges.indices { shareOnce(place, of: member, at: date, in: market) }
     for subscription in members[member].subscriptions.indices
@@ -171,7 +171,7 @@ extension Household {
     }
   }
 
-  private func isOpen(_ charge: Charge, at date: Milliseconds) -> Bool { charge.expiresDate.map { date < $0 } ?? true }
+  private func isOpen(_ charge: Charge, at date: Timestamp) -> Bool { charge.expiresDate.map { date < $0 } ?? true }
 
   /// Whether somebody bought what another has a share of.
   private func isFrom(_ member: Int, _ shared: Charge) -> Bool {

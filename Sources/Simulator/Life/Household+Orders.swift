@@ -2,7 +2,7 @@ import Time
 
 extension Household {
   /// Does what was found possible.
-  mutating func carryOut(_ order: Order, for member: Int, at date: Milliseconds, in market: AppMarket) {
+  mutating func carryOut(_ order: ResolvedAction, for member: Int, at date: Timestamp, in market: AppMarket) {
     switch order {
     case .subscribe(let product, let offer):
       subscribe(to: product, offer: offer, of: member, at: date, in: market)
@@ -40,7 +40,7 @@ extension Household {
     }
   }
 
-  private mutating func setPayment(works: Bool, of member: Int, at date: Milliseconds, in market: AppMarket) {
+  private mutating func setPayment(works: Bool, of member: Int, at date: Timestamp, in market: AppMarket) {
     members[member].hasWorkingPayment = works
     guard works else { return }
     for place in members[member].subscriptions.indices {
@@ -49,7 +49,7 @@ extension Household {
     }
   }
 
-  private mutating func setAccountToken(_ token: String, _ place: Int, of member: Int, at date: Milliseconds) {
+  private mutating func setAccountToken(_ token: String, _ place: Int, of member: Int, at date: Timestamp) {
     let original = members[member].charges[place].originalID
     members[member].accountTokens[original] = token
     begin()

@@ -14,7 +14,7 @@ extension Household {
   }
 
   /// What is true of a member after the happening `sequence`, looked at on a date.
-  func state(of member: Int, asOf sequence: Int32, at date: Milliseconds, in market: AppMarket) -> CustomerState {
+  func state(of member: Int, asOf sequence: Int32, at date: Timestamp, in market: AppMarket) -> CustomerState {
     let person = members[member]
     let app = market.app(in: environment)
     let customer = customer(member, in: market)
@@ -45,7 +45,7 @@ extension Household {
   }
 
   /// One subscription of a member after the happening `sequence`; nil before it began.
-  func subscription(_ place: Int, of member: Int, asOf sequence: Int32, at date: Milliseconds, in market: AppMarket)
+  func subscription(_ place: Int, of member: Int, asOf sequence: Int32, at date: Timestamp, in market: AppMarket)
     -> WorldSubscription?
   {
     subscription(
@@ -78,7 +78,7 @@ extension Household {
   }
 
   private func subscription(
-    _ place: Int, of member: Int, asOf sequence: Int32, at date: Milliseconds, _ customer: Customer,
+    _ place: Int, of member: Int, asOf sequence: Int32, at date: Timestamp, _ customer: Customer,
     _ app: SimulatedApp, _ market: AppMarket
   ) -> WorldSubscription? {
     guard let intention = members[member].subscriptions[place].intention(asOf: sequence),
@@ -92,7 +92,7 @@ extension Household {
       isConsentAsked: intention.isConsentAsked)
   }
 
-  private static func status(of charge: Charge, _ intention: Intention, at date: Milliseconds) -> Int64 {
+  private static func status(of charge: Charge, _ intention: RenewalIntent, at date: Timestamp) -> Int64 {
     if charge.revocation != nil { return 5 }
     if let end = charge.expiresDate, date < end { return 1 }
     if let grace = intention.gracePeriodExpiresDate, date < grace { return 4 }

@@ -3,7 +3,7 @@ import Time
 /// Money back.
 extension Household {
   /// Apple asks the app how much of it was used.
-  mutating func requestRefund(_ place: Int, reason: String, of member: Int, at date: Milliseconds) {
+  mutating func requestRefund(_ place: Int, reason: String, of member: Int, at date: Timestamp) {
     begin()
     tell(
       .refundRequested, of: member, charge: place, subscription: subscription(ofCharge: place, of: member), at: date,
@@ -12,7 +12,7 @@ extension Household {
 
   /// - Parameter percentage: in thousandths of a percent; nil: everything.
   mutating func refund(
-    _ place: Int, percentage: Int64?, isForAnIssue: Bool, of member: Int, at date: Milliseconds
+    _ place: Int, percentage: Int64?, isForAnIssue: Bool, of member: Int, at date: Timestamp
   ) {
     guard members[member].charges[place].revocation == nil else { return }
     let subscription = subscription(ofCharge: place, of: member)
@@ -39,7 +39,7 @@ extension Household {
     endSharing(of: members[member].charges[place], by: member, at: date)
   }
 
-  mutating func declineRefund(_ place: Int, of member: Int, at date: Milliseconds) {
+  mutating func declineRefund(_ place: Int, of member: Int, at date: Timestamp) {
     begin()
     tell(
       .refundDeclined, of: member, charge: place, subscription: subscription(ofCharge: place, of: member), at: date)
@@ -48,7 +48,7 @@ extension Household {
   /// The customer has access again for what is left of it, and nothing says that there was a revocation.
   ///
   /// What the family lost stays lost: nobody says that Apple gives it back.
-  mutating func reverseRefund(_ place: Int, of member: Int, at date: Milliseconds) {
+  mutating func reverseRefund(_ place: Int, of member: Int, at date: Timestamp) {
     guard let kind = members[member].charges[place].revocation?.kind, kind != .familyRevoke else { return }
     let subscription = subscription(ofCharge: place, of: member)
     begin()
@@ -71,7 +71,7 @@ extension Household {
   }
 
   /// What Apple decides by habit.
-  mutating func decideRefund(_ place: Int, of member: Int, at date: Milliseconds, in market: AppMarket) {
+  mutating func decideRefund(_ place: Int, of member: Int, at date: Timestamp, in market: AppMarket) {
     guard members[member].charges[place].revocation == nil else { return }
     let habits = market.plan.habits
     guard isLikely(habits.isRefunded) else { return declineRefund(place, of: member, at: date) }

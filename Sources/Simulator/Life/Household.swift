@@ -13,17 +13,17 @@ struct Household: Sendable {
   var isSharing = false
   var random: SplitMix64
   /// Everything that happened, the oldest first.
-  private(set) var log: [Happening] = []
+  private(set) var log: [WorldEvent] = []
   /// The happening that is under way, or the last one.
   private(set) var sequence: Int32 = 0
   /// Planned since somebody took them into the agenda.
-  var planned: [LifeEvent] = []
+  var planned: [ScheduledEvent] = []
   /// Events planned ever.
   private var order: Int32 = 0
   /// Ids given out; the first ones are of the members' downloads.
   private var slot = 8
-  private var lastDate: Milliseconds
-  private var lastDue: Milliseconds
+  private var lastDate: Timestamp
+  private var lastDue: Timestamp
 
   init(number: Int, members: [Member], app: Int, environment: AppStoreEnvironment, random: SplitMix64) {
     self.number = Int32(number)
@@ -31,8 +31,8 @@ struct Household: Sendable {
     self.app = Int32(app)
     self.environment = environment
     self.random = random
-    lastDate = Milliseconds(0)
-    lastDue = Milliseconds(0)
+    lastDate = Timestamp(0)
+    lastDue = Timestamp(0)
   }
 
   /// One customer of the app.
@@ -40,8 +40,8 @@ struct Household: Sendable {
     let storefront: Storefront
     let hasAccountToken: Bool
     let usesStoreKit1: Bool
-    let downloadedAt: Milliseconds
-    var preorderedAt: Milliseconds?
+    let downloadedAt: Timestamp
+    var preorderedAt: Timestamp?
     var licence: VolumeLicence?
     /// In the order in which they were made.
     var charges: [Charge] = []
@@ -49,7 +49,7 @@ struct Household: Sendable {
     var earlier: [(place: Int, charge: Charge)] = []
     var subscriptions: [Subscription] = []
     /// When everything was restored, and by which happening.
-    var restores: [(date: Milliseconds, sequence: Int32)] = []
+    var restores: [(date: Timestamp, sequence: Int32)] = []
     /// Account tokens that were set later, by original transaction id.
     var accountTokens: [Int64: String] = [:]
     var hasWorkingPayment = true
@@ -79,30 +79,30 @@ struct Household: Sendable {
   /// Signed when it happened and after everything before it, and delivered after everything before it: what was signed
   /// later is never older news.
   mutating func tell(
-    _ kind: Happening.Kind, of member: Int, charge: Int? = nil, subscription: Int? = nil, at date: Milliseconds,
+    _ kind: WorldEvent.Kind, of member: Int, charge: Int? = nil, subscription: Int? = nil, at date: Timestamp,
     reason: String? = nil
   ) {
     lastDate = max(date, lastDate + .milliseconds(1))
     lastDue = max(lastDate + .milliseconds(Int64(random.number(in: 200..<4_000))), lastDue + .milliseconds(1))
     log.append(
-      Happening(
+      WorldEvent(
         kind: kind, date: lastDate, due: lastDue, sequence: sequence, member: member, charge: Int32(charge ?? -1),
         subscription: Int32(subscription ?? -1), consumptionRequestReason: reason))
   }
 
   mutating func plan(
-    _ kind: LifeEvent.Kind, at date: Milliseconds, of member: Int, index: Int = -1, generation: Int32 = 0
+    _ kind: ScheduledEvent.Kind, at date: Timestamp, of member: Int, index: Int = -1, generation: Int32 = 0
   ) {
     order += 1
     planned.append(
-      LifeEvent(
+      ScheduledEvent(
         date: date, order: order, household: number, kind: kind, member: UInt8(member), index: Int32(index),
         generation: generation))
   }
 
   /// Changes a charge within the happening under way, and keeps what it was.
   mutating func change(
-    _ place: Int, of member: Int, at date: Milliseconds, _ body: (inout Charge) -> Void
+    _ place: Int, of member: Int, at date: Timestamp, _ body: (inout Charge) -> Void
   ) {
     let old = members[member].charges[place]
     if old.sequence != sequence { members[member].earlier.append((place, old)) }
@@ -112,7 +112,7 @@ struct Household: Sendable {
   }
 
   /// Changes what is intended within the happening under way, and keeps what it was.
-  mutating func intend(_ subscription: Int, of member: Int, _ body: (inout Intention) -> Void) {
+  mutating func intend(_ subscription: Int, of member: Int, _ body: (inout RenewalIntent) -> Void) {
     var intention = members[member].subscriptions[subscription].intention
     let isNew = intention.sequence != sequence
     body(&intention)
@@ -125,7 +125,7 @@ struct Household: Sendable {
   }
 
   /// The last happening up to a time; 0 before everything.
-  func sequence(at date: Milliseconds) -> Int32 {
+  func sequence(at date: Timestamp) -> Int32 {
     var (low, high) = (0, log.count)
     while low < high {
       let middle = (low + high) / 2

@@ -3,11 +3,11 @@ package import Time
 /// One household that lives by itself, exactly as in a world on which nobody acts.
 package struct HouseholdLife: Sendable {
   private var household: Household
-  private var agenda = Agenda()
+  private var agenda = EventQueue()
   private let market: AppMarket
-  package private(set) var now: Milliseconds
+  package private(set) var now: Timestamp
 
-  init(_ household: Household, in market: AppMarket, from start: Milliseconds) {
+  init(_ household: Household, in market: AppMarket, from start: Timestamp) {
     self.household = household
     self.market = market
     now = start
@@ -20,7 +20,7 @@ package struct HouseholdLife: Sendable {
   }
 
   /// Lets time pass until `date`.
-  package mutating func advance(to date: Milliseconds) {
+  package mutating func advance(to date: Timestamp) {
     while let event = agenda.take(dueAt: date) { happen(event) }
     now = max(now, date)
   }
@@ -32,7 +32,7 @@ package struct HouseholdLife: Sendable {
 
   private var told: Int { household.log.count { $0.kind.v2 != nil } }
 
-  private mutating func happen(_ event: LifeEvent) {
+  private mutating func happen(_ event: ScheduledEvent) {
     now = max(now, event.date)
     household.happen(event, in: market)
     takePlans()
@@ -46,7 +46,7 @@ package struct HouseholdLife: Sendable {
   /// What was told and has arrived until now, the earliest first.
   package var notifications: [WorldNotification] { told(until: now) }
 
-  func told(until date: Milliseconds) -> [WorldNotification] {
+  func told(until date: Timestamp) -> [WorldNotification] {
     household.log.filter { $0.kind.v2 != nil && $0.due <= date }.map {
       WorldNotification($0, of: household, in: market)
     }

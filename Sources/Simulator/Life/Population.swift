@@ -14,15 +14,15 @@ package struct Population: Sendable {
     let last: Int
   }
 
-  package let start: Milliseconds
+  package let start: Timestamp
   let markets: [AppMarket]
   private let seed: UInt64
   private var parts: [Part] = []
 
   /// - Precondition: at most 10,000,000 households; product ids of an app and bundle ids are unique.
-  package init(plan: WorldPlan, seed: UInt64, start: Milliseconds) {
+  package init(plan: WorldPlan, seed: UInt64, start: Timestamp) {
     self.seed = seed
-    self.start = Milliseconds(start.wholeSeconds * 1_000)
+    self.start = Timestamp(start.wholeSeconds * 1_000)
     markets = plan.apps.enumerated().map { AppMarket($0.element, index: $0.offset, seed: seed) }
     for (index, app) in plan.apps.enumerated() {
       settle(app.customers, of: index, in: app.app.environment)
@@ -52,7 +52,7 @@ package struct Population: Sendable {
     parts.append(Part(households: first..<number, app: app, environment: environment, last: last))
   }
 
-  private static func size(_ habits: Habits, atMost most: Int, _ random: inout SplitMix64) -> Int {
+  private static func size(_ habits: BehaviorRates, atMost most: Int, _ random: inout SplitMix64) -> Int {
     let isFamily = random.number(in: 0..<1_000) < habits.isFamily
     return min(most, isFamily ? random.number(in: 2..<6) : 1)
   }

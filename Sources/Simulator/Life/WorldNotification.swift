@@ -5,17 +5,17 @@ package import Time
 ///
 /// It says what was true when it happened, whatever happened since. Nothing is made before it is asked for.
 package struct WorldNotification: Sendable {
-  package let happening: Happening
+  package let happening: WorldEvent
   private let household: Household
   private let market: AppMarket
 
-  init(_ happening: Happening, of household: Household, in market: AppMarket) {
+  init(_ happening: WorldEvent, of household: Household, in market: AppMarket) {
     self.happening = happening
     self.household = household
     self.market = market
   }
 
-  package var due: Milliseconds { happening.due }
+  package var due: Timestamp { happening.due }
   package var customer: CustomerID { CustomerID(household: Int(household.number), member: happening.member) }
   package var environment: AppStoreEnvironment { household.environment }
   /// In the customer's environment.
@@ -57,7 +57,7 @@ package struct WorldNotification: Sendable {
   }
 }
 
-extension Happening.Kind {
+extension WorldEvent.Kind {
   /// Notifications V2's type and subtype; nil: they do not tell of it.
   package var v2: (type: String, subtype: String?)? {
     switch self {

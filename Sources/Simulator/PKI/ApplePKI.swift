@@ -20,7 +20,7 @@ package struct ApplePKI: Sendable {
 
   /// New keys and certificates as `blueprint` says, valid around `instant`.
   package static func generate(
-    at instant: Milliseconds, _ blueprint: Blueprint? = nil
+    at instant: Timestamp, _ blueprint: Blueprint? = nil
   ) throws(CertificateError) -> Self {
     let blueprint = blueprint ?? Blueprint(at: instant)
     let root = try CertificateAuthority.root(blueprint.root.template, key: .generate(blueprint.root.key))
@@ -60,7 +60,7 @@ extension ApplePKI {
     package var leaf: Part
 
     /// Right ones, valid from a year before `instant`, Apple's lengths after it: 25, 15 and 2 years.
-    package init(at instant: Milliseconds) {
+    package init(at instant: Timestamp) {
       let from = instant - .days(365)
       let marker = CertificateTemplate.Extension.init(_:)
       var root = CertificateTemplate(

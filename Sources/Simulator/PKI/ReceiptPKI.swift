@@ -13,7 +13,7 @@ package struct ReceiptPKI: Sendable {
 
   /// New keys and certificates as `blueprint` says; the keys take about a second.
   package static func generate(
-    at instant: Milliseconds, _ blueprint: Blueprint? = nil
+    at instant: Timestamp, _ blueprint: Blueprint? = nil
   ) throws(CertificateError) -> Self {
     let blueprint = blueprint ?? Blueprint(at: instant)
     let root = try CertificateAuthority.root(blueprint.root, key: .generate(.rsa2048))
@@ -21,16 +21,16 @@ package struct ReceiptPKI: Sendable {
   }
 
   private static let keys: Result<Self, CertificateError> = Result { () throws(CertificateError) in
-    try generate(at: Milliseconds(0))
+    try generate(at: Timestamp(0))
   }
 
   /// New certificates; the keys are those of the process, which are made once.
-  package static func shared(at instant: Milliseconds) throws(CertificateError) -> Self {
+  package static func shared(at instant: Timestamp) throws(CertificateError) -> Self {
     try generate(at: instant, keys: keys.get())
   }
 
   /// New certificates with the keys of another one.
-  package static func generate(at instant: Milliseconds, keys: Self) throws(CertificateError) -> Self {
+  package static func generate(at instant: Timestamp, keys: Self) throws(CertificateError) -> Self {
     let blueprint = Blueprint(at: instant)
     return try generate(below: .root(blueprint.root, key: keys.root.key), blueprint, keys: keys)
   }
@@ -66,7 +66,7 @@ package struct ReceiptPKI: Sendable {
     package var key = PrivateKey.Kind.rsa2048
 
     /// Right ones, valid from ten years before `instant`: receipts are verified at their own date.
-    package init(at instant: Milliseconds) {
+    package init(at instant: Timestamp) {
       let from = instant - .days(10 * 365)
       let marker = CertificateTemplate.Extension.init(_:)
       root = CertificateTemplate(

@@ -17,7 +17,7 @@ package struct SigningChains: Sendable {
   let issuers: [String: CertificateAuthority]
 
   package init(
-    _ pki: ApplePKI, at now: Milliseconds, _ blueprint: ApplePKI.Blueprint
+    _ pki: ApplePKI, at now: Timestamp, _ blueprint: ApplePKI.Blueprint
   ) throws(CertificateError) {
     self.pki = pki
     present = try PayloadSigner(pki)

@@ -5,7 +5,7 @@ package import Time
 /// Notifications that are about no purchase.
 extension NotificationDraft {
   /// What Request a Test Notification sends.
-  package static func test(of app: SimulatedApp, at date: Milliseconds, uuid: String) -> Self {
+  package static func test(of app: SimulatedApp, at date: Timestamp, uuid: String) -> Self {
     Self("TEST", of: app, at: date, uuid: uuid, .data(NotificationSubject()))
   }
 
@@ -14,7 +14,7 @@ extension NotificationDraft {
   /// - Parameter storefronts: their codes; nil: all.
   package static func extensionSummary(
     of productID: String, request: String, storefronts: [String]?, succeeded: Int64, failed: Int64,
-    of app: SimulatedApp, at date: Milliseconds, uuid: String
+    of app: SimulatedApp, at date: Timestamp, uuid: String
   ) -> Self {
     var summary = PayloadMembers()
     summary.add("requestIdentifier", request)
@@ -30,7 +30,7 @@ extension NotificationDraft {
 
   /// A token for purchases outside of the App Store was made.
   package static func externalPurchaseToken(
-    _ id: String, of app: SimulatedApp, at date: Milliseconds, uuid: String
+    _ id: String, of app: SimulatedApp, at date: Timestamp, uuid: String
   ) -> Self {
     var token = PayloadMembers()
     // The id alone tells the environment.
@@ -46,7 +46,7 @@ extension NotificationDraft {
 
   /// A parent no longer agrees that a child uses the app.
   package static func rescindConsent(
-    _ appTransaction: SimulatedAppTransaction, at date: Milliseconds, uuid: String
+    _ appTransaction: SimulatedAppTransaction, at date: Timestamp, uuid: String
   ) -> Self {
     Self(
       "RESCIND_CONSENT", of: appTransaction.app, at: date, uuid: uuid, .appData(appTransaction.payload(signedAt: date)))

@@ -17,11 +17,11 @@ package struct NotificationDraft: Hashable, Sendable {
   package var notificationType: String
   package var subtype: String?
   package var notificationUUID: String
-  package var signedDate: Milliseconds
+  package var signedDate: Timestamp
   package var content: Content
 
   package init(
-    _ notificationType: String, _ subtype: String? = nil, of app: SimulatedApp, at date: Milliseconds, uuid: String,
+    _ notificationType: String, _ subtype: String? = nil, of app: SimulatedApp, at date: Timestamp, uuid: String,
     _ content: Content
   ) {
     self.app = app

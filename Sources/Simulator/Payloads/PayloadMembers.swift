@@ -16,5 +16,5 @@ struct PayloadMembers {
   mutating func add(_ key: String, _ text: String?) { add(key, text.map(JSONValue.string)) }
   mutating func add(_ key: String, _ number: Int64?) { add(key, number.map(JSONValue.integer)) }
   mutating func add(_ key: String, _ flag: Bool?) { add(key, flag.map(JSONValue.bool)) }
-  mutating func add(_ key: String, _ date: Milliseconds?) { add(key, date?.sinceEpoch) }
+  mutating func add(_ key: String, _ date: Timestamp?) { add(key, date?.sinceEpoch) }
 }

@@ -13,7 +13,7 @@ package struct SignedNotification: Hashable, Sendable {
   package let originalTransactionID: String?
   package let transactionID: String?
   /// What notifications are sorted by: when it was signed, never when it arrives.
-  package let signedDate: Milliseconds
+  package let signedDate: Timestamp
 
   private static let opening = Array(#"{"signedPayload":""#.utf8)
   private static let closing = Array(#""}"#.utf8)

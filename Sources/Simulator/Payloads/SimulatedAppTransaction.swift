@@ -8,15 +8,15 @@ package import Time
 package struct SimulatedAppTransaction: Hashable, Sendable {
   package var app: SimulatedApp
   package var customer: Customer
-  package var originalPurchaseDate: Milliseconds
+  package var originalPurchaseDate: Timestamp
   package var originalApplicationVersion: String
   /// When it was ordered before it was for sale; nil: it was not.
-  package var preorderDate: Milliseconds?
+  package var preorderDate: Timestamp?
   /// The raw value of Apple's `originalPlatform`.
   package var originalPlatform = "iOS"
 
   package init(
-    app: SimulatedApp, customer: Customer, downloadedAt date: Milliseconds, originalApplicationVersion: String = "100"
+    app: SimulatedApp, customer: Customer, downloadedAt date: Timestamp, originalApplicationVersion: String = "100"
   ) {
     self.app = app
     self.customer = customer
@@ -25,7 +25,7 @@ package struct SimulatedAppTransaction: Hashable, Sendable {
   }
 
   /// As it is signed at `date`; without a date what it says, not signed.
-  package func payload(signedAt date: Milliseconds?) -> JSONObject {
+  package func payload(signedAt date: Timestamp?) -> JSONObject {
     var payload = PayloadMembers()
     payload.add("receiptType", app.environment.rawValue)
     payload.add("appAppleId", app.appAppleID)

@@ -25,13 +25,13 @@ package struct SimulatedRenewal: Hashable, Sendable {
   package var price: Int64?
   package var expirationIntent: ExpirationIntent?
   package var isInBillingRetryPeriod: Bool?
-  package var gracePeriodExpiresDate: Milliseconds?
+  package var gracePeriodExpiresDate: Timestamp?
   /// 0: asked and not yet answered; 1: agreed, or told without being asked.
   package var priceIncreaseStatus: Int64?
   /// The offer that the next period will have.
   package var offer: Offer?
-  package var recentSubscriptionStartDate: Milliseconds
-  package var renewalDate: Milliseconds?
+  package var recentSubscriptionStartDate: Timestamp
+  package var renewalDate: Timestamp?
   /// That of the current period.
   package var commitment: Commitment?
   /// Whether another commitment follows this one; within one `willRenew` says that there is another payment.
@@ -56,7 +56,7 @@ package struct SimulatedRenewal: Hashable, Sendable {
   }
 
   /// As it is signed at `date`, members in the order of Apple's payloads; without a date what it says, not signed.
-  package func payload(signedAt date: Milliseconds?) -> JSONObject {
+  package func payload(signedAt date: Timestamp?) -> JSONObject {
     var payload = PayloadMembers()
     payload.add("expirationIntent", expirationIntent?.rawValue)
     payload.add("originalTransactionId", originalTransactionID)

@@ -25,9 +25,9 @@ package struct SimulatedTransaction: Hashable, Sendable {
   package var bundleID: String
   package var environment: AppStoreEnvironment
   package var product: Product
-  package var purchaseDate: Milliseconds
-  package var originalPurchaseDate: Milliseconds
-  package var expiresDate: Milliseconds?
+  package var purchaseDate: Timestamp
+  package var originalPurchaseDate: Timestamp
+  package var expiresDate: Timestamp?
   package var quantity: Int64 = 1
   package var ownership = Ownership.purchased
   package var reason = Reason.purchase
@@ -45,7 +45,7 @@ package struct SimulatedTransaction: Hashable, Sendable {
   ///
   /// Its period ends with the offer's, else the product's.
   package init(
-    of product: Product, by customer: Customer, in app: SimulatedApp, at date: Milliseconds, offer: Offer? = nil,
+    of product: Product, by customer: Customer, in app: SimulatedApp, at date: Timestamp, offer: Offer? = nil,
     ids: inout IdentifierSource
   ) {
     let id = ids.transactionID()
@@ -59,7 +59,7 @@ package struct SimulatedTransaction: Hashable, Sendable {
 
   /// One under an id that is known, and a line if it renews; without a period yet.
   init(
-    id: String, of product: Product, by customer: Customer, in app: SimulatedApp, at date: Milliseconds, line: String?
+    id: String, of product: Product, by customer: Customer, in app: SimulatedApp, at date: Timestamp, line: String?
   ) {
     transactionID = id
     originalTransactionID = id
@@ -76,7 +76,7 @@ package struct SimulatedTransaction: Hashable, Sendable {
   }
 
   /// As it is signed at `date`, members in the order of Apple's payloads; without a date what it says, not signed.
-  package func payload(signedAt date: Milliseconds?) -> JSONObject {
+  package func payload(signedAt date: Timestamp?) -> JSONObject {
     var payload = PayloadMembers()
     payload.add("transactionId", transactionID)
     payload.add("originalTransactionId", originalTransactionID)
@@ -130,14 +130,14 @@ package struct Revocation: Hashable, Sendable {
     case familyRevoke = "FAMILY_REVOKE"
   }
 
-  package var date: Milliseconds
+  package var date: Timestamp
   package var kind: Kind
   /// 1: an issue in the app; 0: anything else.
   package var reason: Int64
   /// In thousandths of a percent; nil unless it is a refund.
   package var percentage: Int64?
 
-  package init(at date: Milliseconds, _ kind: Kind, reason: Int64 = 0, percentage: Int64? = nil) {
+  package init(at date: Timestamp, _ kind: Kind, reason: Int64 = 0, percentage: Int64? = nil) {
     self.date = date
     self.kind = kind
     self.reason = reason

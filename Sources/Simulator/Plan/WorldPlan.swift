@@ -20,13 +20,13 @@ package struct AppPlan: Hashable, Sendable {
   package var testers = 0
   /// Customers come within this time from the start of the world, evenly.
   package var arrival = Interval.days(60)
-  package var habits = Habits.none
+  package var habits = BehaviorRates.none
   /// Whether App Store Connect's billing grace is on.
   package var hasGrace = true
   /// Whether it is for "only paid to paid renewals", and not for who does not pay after a free trial.
   package var isGraceForPaidPeriodsAlone = false
   package var priceChanges: [PriceChange] = []
-  package var era = LegacyEra.current
+  package var era = V1Era.current
 
   package init(_ app: SimulatedApp, selling products: [Product], sharedSecret: String) {
     self.app = app
@@ -37,13 +37,13 @@ package struct AppPlan: Hashable, Sendable {
   /// A new price for those who subscribe already and for those who come later.
   package struct PriceChange: Hashable, Sendable {
     package var productID: String
-    package var date: Milliseconds
+    package var date: Timestamp
     /// In thousandths of a US dollar.
     package var price: Int64
     /// Whether subscribers must agree or else lose it.
     package var needsConsent: Bool
 
-    package init(of productID: String, at date: Milliseconds, to price: Int64, needsConsent: Bool) {
+    package init(of productID: String, at date: Timestamp, to price: Int64, needsConsent: Bool) {
       self.productID = productID
       self.date = date
       self.price = price

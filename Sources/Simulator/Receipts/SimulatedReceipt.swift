@@ -9,18 +9,18 @@ package struct SimulatedReceipt: Sendable {
   /// Attribute 0.
   package var receiptType: String
   /// Attribute 8 in Production, empty elsewhere.
-  package var createdAt: Milliseconds
+  package var createdAt: Timestamp
   /// Attribute 12, when it was signed; nil: when it was created.
-  package var signedAt: Milliseconds?
-  package var originalPurchaseDate: Milliseconds
+  package var signedAt: Timestamp?
+  package var originalPurchaseDate: Timestamp
   /// Attributes 1, 15 and 16; 0 outside of Production.
   package var appAppleID: Int64 = 0
   package var downloadID: Int64 = 0
   package var versionExternalIdentifier: Int64 = 0
   /// Attribute 32, of who ordered the app before it was for sale.
-  package var preorderDate: Milliseconds?
+  package var preorderDate: Timestamp?
   /// Attributes 21 and 23, of apps that organisations bought; see `apply`.
-  package private(set) var expirationDate: Milliseconds?
+  package private(set) var expirationDate: Timestamp?
   package private(set) var organisation: String?
   package var purchases: [Purchase]
   /// Whether purchases have attribute 1722: not until the end of 2020.
@@ -34,7 +34,7 @@ package struct SimulatedReceipt: Sendable {
     /// Attribute 1703; another one after each restore.
     package var transactionID: String
     /// Attribute 1706; the time of the last restore, if there was one.
-    package var originalPurchaseDate: Milliseconds
+    package var originalPurchaseDate: Timestamp
 
     package init(_ transaction: SimulatedTransaction) {
       self.transaction = transaction
@@ -51,7 +51,7 @@ package struct SimulatedReceipt: Sendable {
     }
   }
 
-  package init(of app: SimulatedApp, purchases: [SimulatedTransaction], createdAt: Milliseconds) {
+  package init(of app: SimulatedApp, purchases: [SimulatedTransaction], createdAt: Timestamp) {
     bundleID = app.bundleID
     receiptType =
       switch app.environment {
@@ -128,7 +128,7 @@ package struct SimulatedReceipt: Sendable {
 extension SimulatedReceipt.Purchase {
   fileprivate func encoded(hasOwnership: Bool) -> [UInt8] {
     func attribute(_ type: Int64, _ value: [UInt8]) -> [UInt8] { SimulatedReceipt.attribute(type, value) }
-    func date(_ date: Milliseconds?) -> [UInt8] { DERWriter.ia5(date?.rfc3339 ?? "") }
+    func date(_ date: Timestamp?) -> [UInt8] { DERWriter.ia5(date?.rfc3339 ?? "") }
     let offer = transaction.offer
     var attributes = [
       attribute(1701, DERWriter.integer(transaction.quantity)),
@@ -178,7 +178,7 @@ extension [[UInt8]] {
   fileprivate func sortedAsDER() -> Self { sorted { $0.lexicographicallyPrecedes($1) } }
 }
 
-extension Milliseconds {
+extension Timestamp {
   /// Whole seconds, as receipts have them.
-  fileprivate var rfc3339: String { Milliseconds(wholeSeconds * 1_000).iso8601 }
+  fileprivate var rfc3339: String { Timestamp(wholeSeconds * 1_000).iso8601 }
 }

@@ -11,7 +11,7 @@ package struct SimulatedTransactionReceipt: Sendable {
 
   /// As V1 tells them, after any restores.
   private let transactionID: String
-  private let originalPurchaseDate: Milliseconds
+  private let originalPurchaseDate: Timestamp
 
   package init(_ transaction: SimulatedTransaction) { self.init(SimulatedReceipt.Purchase(transaction)) }
 
@@ -48,7 +48,7 @@ package struct SimulatedTransactionReceipt: Sendable {
   ///
   /// verifyReceipt answers them with underscores. Apple, in answers seen since 2017: the last three.
   package var pairs: [(key: String, value: String)] {
-    func pacific(_ date: Milliseconds) -> String { PacificTime.text(date) }
+    func pacific(_ date: Timestamp) -> String { PacificTime.text(date) }
     let (bought, first) = (transaction.purchaseDate, originalPurchaseDate)
     var pairs = [
       ("original-purchase-date-pst", pacific(first)), ("purchase-date-ms", String(bought.sinceEpoch)),
@@ -61,10 +61,10 @@ package struct SimulatedTransactionReceipt: Sendable {
     pairs += [("bvrs", "20120427"), ("unique-vendor-identifier", "00000000-0000-0000-0000-000000000000")]
     if let end = transaction.expiresDate { pairs.append(("expires-date-formatted-pst", pacific(end))) }
     pairs.append(("item-id", itemID))
-    if let end = transaction.expiresDate { pairs.append(("expires-date-formatted", LegacyDate.gmt(end))) }
+    if let end = transaction.expiresDate { pairs.append(("expires-date-formatted", SimulatedV1Date.gmt(end))) }
     pairs += [
-      ("product-id", transaction.product.id), ("purchase-date", LegacyDate.gmt(bought)),
-      ("original-purchase-date", LegacyDate.gmt(first)), ("bid", transaction.bundleID),
+      ("product-id", transaction.product.id), ("purchase-date", SimulatedV1Date.gmt(bought)),
+      ("original-purchase-date", SimulatedV1Date.gmt(first)), ("bid", transaction.bundleID),
       ("purchase-date-pst", pacific(bought)), ("quantity", String(transaction.quantity)),
     ]
     guard transaction.product.kind == .autoRenewable else { return pairs }

@@ -6,7 +6,7 @@ struct NotificationDelivery: Sendable {
   let destination: Destination
   let body: [UInt8]
   /// Of the world: when Apple's attempt is.
-  let date: Milliseconds
+  let date: Timestamp
   /// Posts besides the first, which nobody asked for.
   let copies: Int
 }

@@ -17,8 +17,8 @@ package enum RetrySchedule {
   ///
   /// - Parameter count: of the attempts so far, the one that failed at `last` included.
   package static func next(
-    after count: Int, last: Milliseconds, version: NotificationVersion, isSandbox: Bool
-  ) -> Milliseconds? {
+    after count: Int, last: Timestamp, version: NotificationVersion, isSandbox: Bool
+  ) -> Timestamp? {
     let hours = hours(version)
     guard !isSandbox, (1...hours.count).contains(count) else { return nil }
     return last + .hours(hours[count - 1])

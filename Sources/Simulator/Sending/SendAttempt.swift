@@ -19,24 +19,24 @@ package struct SendAttempt: Hashable, Sendable {
     case other = "OTHER"
   }
 
-  package let date: Milliseconds
+  package let date: Timestamp
   package let result: Result
   /// What the receiver answered; nil when it did not.
   package let httpStatus: Int?
 
-  package init(at date: Milliseconds, _ result: Result, httpStatus: Int? = nil) {
+  package init(at date: Timestamp, _ result: Result, httpStatus: Int? = nil) {
     self.date = date
     self.result = result
     self.httpStatus = httpStatus
   }
 
   /// - Parameter status: 200 to 206 is success, as Apple says.
-  package init(at date: Milliseconds, answered status: Int) {
+  package init(at date: Timestamp, answered status: Int) {
     self.init(
       at: date, (200...206).contains(status) ? .success : .unsuccessfulHTTPResponseCode, httpStatus: status)
   }
 
-  init(at date: Milliseconds, failed error: HTTPClientError) {
+  init(at date: Timestamp, failed error: HTTPClientError) {
     let result: Result =
       switch error.code {
       case .timedOut: .timedOut

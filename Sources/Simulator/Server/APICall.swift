@@ -10,10 +10,10 @@ struct APICall: Sendable {
   let parameters: [String]
   let request: HTTPRequest
   /// The app that the token speaks for, in the environment of the path.
-  let place: AppPlace
-  let signer: AnswerSigner
+  let place: SimulatedAppScope
+  let signer: ResponseSigner
   /// By the machine's clock, as limits are.
-  let receivedAt: Milliseconds
+  let receivedAt: Timestamp
 
   /// The body, where one is needed.
   func object() throws(APIErrorCode) -> JSONObject {
@@ -26,5 +26,5 @@ struct APICall: Sendable {
   }
 
   /// An answer with its unknown fields, if a fault adds some.
-  func answer(_ object: JSONObject) -> HTTPResponse { APIAnswer.json(signer.extended(object)) }
+  func answer(_ object: JSONObject) -> HTTPResponse { SimulatedAPIResponse.json(signer.extended(object)) }
 }

@@ -5,7 +5,7 @@ import Signing
 /// The App Store Server API, one operation after the other.
 extension AppStoreState {
   mutating func answer(_ call: APICall) -> HTTPResponse {
-    do throws(APIErrorCode) { return try perform(call) } catch { return APIAnswer.refusal(error) }
+    do throws(APIErrorCode) { return try perform(call) } catch { return SimulatedAPIResponse.refusal(error) }
   }
 
   private mutating func perform(_ call: APICall) throws(APIErrorCode) -> HTTPResponse {

@@ -14,17 +14,17 @@ extension AppStoreState {
     guard transaction.originalTransactionID == call.parameters[0] else { throw .transactionIdNotOriginalTransactionId }
     guard transaction.ownership == .purchased else { throw .familyTransactionNotSupported }
     try act(.setAccountToken(token.lowercased(), originalTransaction: call.parameters[0]), on: customer)
-    return APIAnswer.empty
+    return SimulatedAPIResponse.empty
   }
 
   mutating func finish(_ call: APICall) throws(APIErrorCode) -> HTTPResponse {
     let (customer, purchase) = try purchase(call, call.parameters[0])
     if !purchase.isFinished { try act(.finish(transaction: purchase.transaction.transactionID), on: customer) }
-    return APIAnswer.empty
+    return SimulatedAPIResponse.empty
   }
 
   /// Something that was found possible before; what the world still refuses is Apple's own trouble.
-  mutating func act(_ act: Act, on customer: CustomerID) throws(APIErrorCode) {
+  mutating func act(_ act: ManualAction, on customer: CustomerID) throws(APIErrorCode) {
     do { try world.act(act, on: customer) } catch { throw .generalInternal }
     collect()
   }

@@ -6,12 +6,12 @@ import Time
 /// A request to extend everybody's subscription to a product, and how far it came.
 struct MassExtension: Sendable {
   struct Key: Hashable, Sendable {
-    let place: AppPlace
+    let place: SimulatedAppScope
     let productID: String
     let request: String
   }
 
-  let completed: Milliseconds
+  let completed: Timestamp
   let succeeded: Int64
   let failed: Int64
 }
@@ -110,7 +110,7 @@ extension AppStoreState {
     let summary = NotificationDraft.extensionSummary(
       of: product, request: request.identifier, storefronts: codes.map(Array.init), succeeded: succeeded,
       failed: failed, of: app, at: world.now, uuid: uuid())
-    mailroom.accept(Shipment(summary))
+    mailroom.accept(QueuedNotification(summary))
     return call.answer(["requestIdentifier": .string(request.identifier)])
   }
 

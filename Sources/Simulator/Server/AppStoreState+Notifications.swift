@@ -12,7 +12,7 @@ extension AppStoreState {
     let id = uuid()
     let token = "\(id)_\(world.now.sinceEpoch)"
     tests[token] = mailroom.accept(
-      Shipment(.test(of: app, at: world.now, uuid: id), testToken: token))
+      QueuedNotification(.test(of: app, at: world.now, uuid: id), testToken: token))
     return call.answer(["testNotificationToken": .string(token)])
   }
 
@@ -91,7 +91,7 @@ extension AppStoreState {
   }
 
   /// What was sent, byte for byte while it is kept; signed anew otherwise.
-  private func signedPayload(_ shipment: Shipment, _ call: APICall) throws(APIErrorCode) -> String {
+  private func signedPayload(_ shipment: QueuedNotification, _ call: APICall) throws(APIErrorCode) -> String {
     if let body = shipment.body, let sent = (try? JSONReader.read(body))?.object?["signedPayload"]?.string {
       return sent
     }

@@ -5,9 +5,9 @@ import Time
 
 /// What the App Store Server API tells of a customer's purchases.
 extension AppStoreState {
-  private func answers(_ call: APICall) throws(APIErrorCode) -> SimulatedAnswer {
+  private func answers(_ call: APICall) throws(APIErrorCode) -> SimulatedResponse {
     guard let app = app(call.place) else { throw .appNotFound }
-    return SimulatedAnswer(of: app, call.signer)
+    return SimulatedResponse(of: app, call.signer)
   }
 
   /// Get Transaction History, version 2 and the older one, which leaves out consumables that are finished.
@@ -43,7 +43,7 @@ extension AppStoreState {
   }
 
   /// Whether the id is a customer's of another app of this world, in the same environment.
-  private func isElsewhere(_ id: String, _ place: AppPlace) -> Bool {
+  private func isElsewhere(_ id: String, _ place: SimulatedAppScope) -> Bool {
     world.apps.contains { other in
       other.app.bundleID != place.bundleID
         && world.customer(ofAnyTransactionID: id, app: other.app.bundleID, environment: place.environment) != nil

@@ -16,7 +16,7 @@ extension AppStoreState {
 
   /// Nil when it is not sent, or not now.
   private mutating func prepare(
-    _ number: Int, at date: Milliseconds, _ chains: SigningChains, _ legacy: ReceiptPKI
+    _ number: Int, at date: Timestamp, _ chains: SigningChains, _ legacy: ReceiptPKI
   ) -> NotificationDelivery? {
     let shipment = mailroom[number]
     guard let destination = destinations[shipment.place] else {
@@ -46,7 +46,7 @@ extension AppStoreState {
   }
 
   /// When a fault has it sent instead.
-  private func postponed(_ number: Int, _ date: Milliseconds, _ faults: [Fault]) -> Milliseconds? {
+  private func postponed(_ number: Int, _ date: Timestamp, _ faults: [Fault]) -> Timestamp? {
     guard mailroom[number].attempts.isEmpty else { return nil }
     for fault in faults {
       if fault.kind == .delayed { return date + .milliseconds(fault.value) }
@@ -65,9 +65,9 @@ extension AppStoreState {
     }
   }
 
-  private func bodyV2(of shipment: Shipment, _ faults: [Fault], _ chains: SigningChains) -> [UInt8]? {
+  private func bodyV2(of shipment: QueuedNotification, _ faults: [Fault], _ chains: SigningChains) -> [UInt8]? {
     guard let draft = draft(of: shipment) else { return nil }
-    let signer = AnswerSigner(chains, faults, at: draft.signedDate)
+    let signer = ResponseSigner(chains, faults, at: draft.signedDate)
     guard var payload = try? draft.payload(signedBy: signer.signer) else { return nil }
     payload["signedDate"] = .integer(signer.date.sinceEpoch)
     if faults.contains(where: { $0.kind == .unknownType }) {
@@ -107,13 +107,13 @@ extension AppStoreState {
 
 extension AppStoreState {
   /// What happened, as it was then.
-  func notification(of shipment: Shipment) -> WorldNotification? {
+  func notification(of shipment: QueuedNotification) -> WorldNotification? {
     guard case .happening(let happening, let customer) = shipment.subject else { return nil }
     return world.notification(of: happening, to: customer)
   }
 
   /// As V2 tells it; nil where it does not.
-  func draft(of shipment: Shipment) -> NotificationDraft? {
+  func draft(of shipment: QueuedNotification) -> NotificationDraft? {
     switch shipment.subject {
     case .happening: notification(of: shipment)?.v2
     case .notice(let draft): draft

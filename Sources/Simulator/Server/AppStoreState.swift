@@ -8,15 +8,15 @@ import Time
 struct AppStoreState: Sendable {
   var world: AppStoreWorld
   var faults: FaultPlan
-  var mailroom = Mailroom()
-  var destinations: [AppPlace: Destination] = [:]
+  var mailroom = NotificationQueue()
+  var destinations: [SimulatedAppScope: Destination] = [:]
   /// The shipments of test notifications, by token.
   var tests: [String: Int] = [:]
   var massExtensions: [MassExtension.Key: MassExtension] = [:]
   /// When each subscription was extended by request, the oldest first.
-  var extensions: [String: [Milliseconds]] = [:]
+  var extensions: [String: [Timestamp]] = [:]
   /// When the first page of each customer's history was asked for, and found.
-  var historiesBegun: [CustomerID: [Milliseconds]] = [:]
+  var historiesBegun: [CustomerID: [Timestamp]] = [:]
   /// What developers told about consumption, the oldest first.
   var consumption: [ConsumptionReport] = []
   /// Nothing of what is kept for people to look at is kept beyond this.
@@ -33,7 +33,7 @@ struct AppStoreState: Sendable {
   mutating func uuid() -> String { random.uuid() }
 
   /// The app as it is in an environment; nil: not in this world.
-  func app(_ place: AppPlace) -> SimulatedApp? {
+  func app(_ place: SimulatedAppScope) -> SimulatedApp? {
     guard var app = world.apps.first(where: { $0.app.bundleID == place.bundleID })?.app else { return nil }
     app.environment = place.environment
     return app
@@ -41,14 +41,14 @@ struct AppStoreState: Sendable {
 
   /// Takes what the world has to tell since the last time into the mailroom.
   mutating func collect() {
-    for notification in world.drainNotifications() { mailroom.accept(Shipment(notification)) }
+    for notification in world.drainNotifications() { mailroom.accept(QueuedNotification(notification)) }
   }
 }
 
 /// What was told with Send Consumption Information, as it was told.
 struct ConsumptionReport: Sendable {
-  let place: AppPlace
+  let place: SimulatedAppScope
   let transactionID: String
-  let date: Milliseconds
+  let date: Timestamp
   let body: JSONObject
 }

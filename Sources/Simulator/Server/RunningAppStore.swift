@@ -56,7 +56,7 @@ package struct RunningAppStore: Sendable {
     // Answers may be slow by order: ten minutes, and a little.
     limits.answer = .minutes(11)
     limits.bodiesInFlight = 16 * SimulatedAppStore.bodyLimit
-    let desk = FrontDesk()
+    let desk = DeferredHandler()
     let server = HTTPServer(
       HTTPServerConfiguration(
         address: settings.address, port: settings.port, limits: limits, stopWithin: .seconds(1)), handler: desk)
@@ -84,7 +84,7 @@ package struct RunningAppStore: Sendable {
 
   /// What was kept, with other certificates below its root when the responder has moved.
   private static func pki(
-    _ kept: KeptPKI?, _ blueprint: ApplePKI.Blueprint, _ responder: String?, at now: Milliseconds
+    _ kept: KeptPKI?, _ blueprint: ApplePKI.Blueprint, _ responder: String?, at now: Timestamp
   ) throws -> ApplePKI {
     guard let kept else { return try .generate(at: now, blueprint) }
     return kept.responder == responder ? kept.pki : try .generate(below: kept.pki.root, blueprint)
@@ -107,15 +107,15 @@ package struct RunningAppStore: Sendable {
   }
 
   /// Sends the notifications of an app's environment to a URL from here on.
-  package func send(_ place: AppPlace, to destination: Destination) {
+  package func send(_ place: SimulatedAppScope, to destination: Destination) {
     store.live.withLock { $0.destinations[place] = destination }
   }
 
   /// When the first page of each customer's history was asked for, by the machine's clock.
-  package var historiesBegun: [CustomerID: [Milliseconds]] { store.live.withLock { $0.historiesBegun } }
+  package var historiesBegun: [CustomerID: [Timestamp]] { store.live.withLock { $0.historiesBegun } }
 
   /// Its time.
-  package var now: Milliseconds { store.live.withLock { $0.world.now } }
+  package var now: Timestamp { store.live.withLock { $0.world.now } }
 
   /// The world as it is now.
   package var world: AppStoreWorld { store.live.withLock { $0.world } }
@@ -152,12 +152,12 @@ extension ApplePKI.Blueprint {
   /// Certificates that are valid from before a world's beginning until ten years after its present.
   ///
   /// - Parameter responder: the base URL of its OCSP responder; nil: they name none.
-  package static func covering(_ time: ClosedRange<Milliseconds>, responder: String?) -> Self {
+  package static func covering(_ time: ClosedRange<Timestamp>, responder: String?) -> Self {
     var blueprint = Self(at: time.lowerBound)
     blueprint.leaf.template.notAfter = time.upperBound + .days(3_650)
     if let responder {
-      blueprint.leaf.template.ocspURL = responder + OCSPDesk.path("intermediate")
-      blueprint.intermediate.template.ocspURL = responder + OCSPDesk.path("root")
+      blueprint.leaf.template.ocspURL = responder + OCSPEndpoint.path("intermediate")
+      blueprint.intermediate.template.ocspURL = responder + OCSPEndpoint.path("root")
     }
     return blueprint
   }

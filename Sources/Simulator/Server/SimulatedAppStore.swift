@@ -29,7 +29,7 @@ package final class SimulatedAppStore: HTTPHandler, Sendable {
   package let identity: Identity
   let clock: WallClock
   private let pace: WorldClock
-  private let ocsp: OCSPDesk
+  private let ocsp: OCSPEndpoint
   let sender: NotificationSender
 
   /// - Parameters:
@@ -44,7 +44,7 @@ package final class SimulatedAppStore: HTTPHandler, Sendable {
     let stranger = CertificateTemplate(
       commonName: "Stranger", notBefore: clock.now() - .days(30), notAfter: clock.now() + .days(3_650),
       isAuthority: true)
-    ocsp = OCSPDesk(identity.chains, stranger: try .root(stranger, key: .generate(.p256)))
+    ocsp = OCSPEndpoint(identity.chains, stranger: try .root(stranger, key: .generate(.p256)))
     let live = LiveAppStore(AppStoreState(world: world))
     self.live = live
     sender = NotificationSender(
@@ -108,26 +108,26 @@ package final class SimulatedAppStore: HTTPHandler, Sendable {
     }
     let now = clock.now()
     guard let bundleID = try? identity.key.bundleID(authorized: request.headers["Authorization"], at: now) else {
-      return APIAnswer.unauthorized
+      return SimulatedAPIResponse.unauthorized
     }
     let struck = FaultPlan.Call(.api, operation: operation.name, bundleID: bundleID)
     let (answer, faults) = live.withLock { state -> (HTTPResponse, [Fault]) in
       let faults = state.faults.strike(struck, at: now)
-      if let other = FaultyAnswer.replacement(faults, at: now) { return (other, faults) }
+      if let other = FaultyResponse.replacement(faults, at: now) { return (other, faults) }
       let call = APICall(
         operation: operation, parameters: parameters, request: request,
-        place: AppPlace(bundleID: bundleID, environment: environment),
-        signer: AnswerSigner(identity.chains, faults, at: state.world.now), receivedAt: now)
+        place: SimulatedAppScope(bundleID: bundleID, environment: environment),
+        signer: ResponseSigner(identity.chains, faults, at: state.world.now), receivedAt: now)
       return (state.answer(call), faults)
     }
     sender.wake()
-    return await FaultyAnswer.arrival(of: answer, faults)
+    return await FaultyResponse.arrival(of: answer, faults)
   }
 
   private func answerOCSP(_ request: HTTPRequest) async -> HTTPResponse {
     let now = clock.now()
     let faults = live.withLock { $0.faults.strike(FaultPlan.Call(.ocsp), at: now) }
-    let answer = FaultyAnswer.replacement(faults, at: now) ?? ocsp.answer(request, faults, at: now)
-    return await FaultyAnswer.arrival(of: answer, faults)
+    let answer = FaultyResponse.replacement(faults, at: now) ?? ocsp.answer(request, faults, at: now)
+    return await FaultyResponse.arrival(of: answer, faults)
   }
 }

@@ -18,14 +18,14 @@ struct Script {
   /// What somebody does, from the ids of their transactions; nil: they only download the app.
   struct Step {
     let date: Interval
-    let act: @Sendable ([String]) -> Act?
+    let act: @Sendable ([String]) -> ManualAction?
 
-    init(_ date: Interval, _ act: @escaping @Sendable ([String]) -> Act?) {
+    init(_ date: Interval, _ act: @escaping @Sendable ([String]) -> ManualAction?) {
       self.date = date
       self.act = act
     }
 
-    init(_ date: Interval, _ act: Act?) { self.init(date) { _ in act } }
+    init(_ date: Interval, _ act: ManualAction?) { self.init(date) { _ in act } }
   }
 
   let roles: [Role]

@@ -97,7 +97,7 @@ enum TwoApps {
   }
 
   /// Messages about no purchase.
-  static func notices(from start: Milliseconds, to ida: SimulatedAppTransaction, uuid: () -> String) -> [Story.Scene] {
+  static func notices(from start: Timestamp, to ida: SimulatedAppTransaction, uuid: () -> String) -> [Story.Scene] {
     let app = trailhead.app
     return [
       Story.Scene(
@@ -122,7 +122,7 @@ extension Story {
   /// purpose.
   ///
   /// 160 days after `start` everybody's status is one that a message told of. Certificates must be valid until then.
-  package static func twoApps(seed: UInt64, start: Milliseconds) -> Story {
+  package static func twoApps(seed: UInt64, start: Timestamp) -> Story {
     var world = AppStoreWorld(
       plan: WorldPlan(apps: [TwoApps.inkwell, TwoApps.trailhead, TwoApps.stranger]), seed: seed, start: start)
     let script = Script(roles: TwoApps.cast + TwoApps.extras)
@@ -155,5 +155,5 @@ extension Story.Scene {
   init(_ caption: String, _ draft: NotificationDraft) { self.init(caption, .notification(draft)) }
 
   /// When it was signed; what is no notification has no date.
-  var signedDate: Milliseconds { draft?.signedDate ?? Milliseconds(0) }
+  var signedDate: Timestamp { draft?.signedDate ?? Timestamp(0) }
 }

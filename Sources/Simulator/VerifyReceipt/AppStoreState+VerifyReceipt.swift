@@ -28,7 +28,7 @@ extension AppStoreState {
   ///   - environment: of the address that was asked.
   ///   - now: with milliseconds, as Apple's `request_date`.
   func verifyReceipt(
-    _ request: HTTPRequest, _ environment: AppStoreEnvironment, _ pki: ReceiptPKI, at now: Milliseconds
+    _ request: HTTPRequest, _ environment: AppStoreEnvironment, _ pki: ReceiptPKI, at now: Timestamp
   ) -> JSONObject {
     guard request.method == "POST" else { return Self.verdict(21_000, environment) }
     guard let asked = Request(request.body) else { return Self.verdict(21_002, environment) }
@@ -39,7 +39,7 @@ extension AppStoreState {
     guard sent.environment == environment else {
       return Self.verdict(environment == .production ? 21_007 : 21_008, environment)
     }
-    let place = AppPlace(bundleID: sent.bundleID, environment: environment)
+    let place = SimulatedAppScope(bundleID: sent.bundleID, environment: environment)
     guard let app = app(place), let plan = world.apps.first(where: { $0.app.bundleID == place.bundleID }) else {
       return Self.verdict(21_003, environment)
     }
@@ -59,7 +59,7 @@ extension AppStoreState {
         var receipt = state.receipt(with: sold)
         receipt.applicationVersion = sent.applicationVersion
         receipt.createdAt = sent.createdAt
-        let answer = VerifyReceiptAnswer(
+        let answer = SimulatedVerifyReceiptResponse(
           about: receipt, of: state, requestedAt: now, excludingOldTransactions: asked.excludesOldTransactions)
         var object = try answer.object(signedBy: pki)
         if asked.password != plan.sharedSecret {
@@ -74,7 +74,7 @@ extension AppStoreState {
   }
 
   /// Whose receipt it is; one without purchases is anybody's.
-  private func state(of sent: SentReceipt, _ app: SimulatedApp, _ era: LegacyEra) -> CustomerState {
+  private func state(of sent: SentReceipt, _ app: SimulatedApp, _ era: V1Era) -> CustomerState {
     for purchase in sent.purchases {
       for id in [purchase.transactionID, purchase.originalTransactionID] {
         if let customer = world.customer(
@@ -133,14 +133,14 @@ extension SimulatedAppStore {
     let now = clock.now()
     let (answer, faults) = live.withLock { state -> (HTTPResponse, [Fault]) in
       let faults = state.faults.strike(FaultPlan.Call(.verifyReceipt), at: now)
-      if let other = FaultyAnswer.replacement(faults, at: now) { return (other, faults) }
+      if let other = FaultyResponse.replacement(faults, at: now) { return (other, faults) }
       if let status = faults.first(where: { $0.kind == .status })?.value {
         return (Self.json(AppStoreState.verdict(status, environment)), faults)
       }
-      let signer = AnswerSigner(identity.chains, faults, at: state.world.now)
+      let signer = ResponseSigner(identity.chains, faults, at: state.world.now)
       let answer = state.verifyReceipt(request, environment, identity.receiptPKI, at: signer.date)
       return (Self.json(signer.extended(answer)), faults)
     }
-    return await FaultyAnswer.arrival(of: answer, faults)
+    return await FaultyResponse.arrival(of: answer, faults)
   }
 }

@@ -22,9 +22,9 @@ struct SentReceipt: Hashable, Sendable {
   var environment: AppStoreEnvironment
   var applicationVersion = ""
   /// Attribute 8, which the Sandbox leaves empty; 12 then.
-  var createdAt = Milliseconds(0)
+  var createdAt = Timestamp(0)
   /// Attribute 12, when it was signed; the Unix epoch for transaction receipts, which do not say.
-  var signedAt = Milliseconds(0)
+  var signedAt = Timestamp(0)
   /// In the receipt's order.
   var purchases: [Purchase]
 
@@ -64,7 +64,7 @@ struct SentReceipt: Hashable, Sendable {
     guard DERPieces(message[...]).first(where: { _ in true })?.pieces.count == 2 else { throw .malformed }
     // The signature counts at the receipt's own date, which is inside; its certificates are valid at any time of ours.
     guard let template = Self.validity(of: pki),
-      let content = CMSVerdict.content(
+      let content = CMSVerification.content(
         of: message, trustedRoots: [pki.root.certificate.fingerprint], validAt: template)
     else { throw .notAuthentic }
     guard let set = DERPieces(content[...]).first(where: { _ in true }), set.tag == 0x31 else { throw .malformed }
@@ -82,23 +82,23 @@ struct SentReceipt: Hashable, Sendable {
       default: continue
       }
     }
-    if createdAt == Milliseconds(0) { createdAt = signedAt }
+    if createdAt == Timestamp(0) { createdAt = signedAt }
   }
 
   /// Of RFC 3339 in whole seconds: `2026-01-31T23:59:58Z`.
-  private static func date(_ text: String) -> Milliseconds? {
+  private static func date(_ text: String) -> Timestamp? {
     let parts = text.split { !$0.isNumber }.compactMap { Int64($0) }
     guard parts.count == 6, text.hasSuffix("Z") else { return nil }
     // Days from 1970-01-01 in the Gregorian calendar, years beginning in March (Howard Hinnant, days_from_civil).
     let year = parts[1] > 2 ? parts[0] : parts[0] - 1
     let dayOfYear = (153 * ((parts[1] + 9) % 12) + 2) / 5 + parts[2] - 1
     let days = year * 365 + year / 4 - year / 100 + year / 400 + dayOfYear - 719_468
-    return Milliseconds((days * 86_400 + parts[3] * 3_600 + parts[4] * 60 + parts[5]) * 1_000)
+    return Timestamp((days * 86_400 + parts[3] * 3_600 + parts[4] * 60 + parts[5]) * 1_000)
   }
 
   /// A moment at which the leaf is valid.
-  private static func validity(of pki: ReceiptPKI) -> Milliseconds? {
-    Milliseconds((pki.leaf.certificate.validity.lowerBound + 1) * 1_000)
+  private static func validity(of pki: ReceiptPKI) -> Timestamp? {
+    Timestamp((pki.leaf.certificate.validity.lowerBound + 1) * 1_000)
   }
 
   private static func purchase(in set: DERPieces.Piece) -> Purchase {

@@ -6,13 +6,13 @@ extension AppStoreWorld {
   ///
   /// - Returns: the ids of the transactions that the customer has since.
   @discardableResult
-  package mutating func act(_ act: Act, on customer: CustomerID) throws(ActRefusal) -> [String] {
-    guard contains(customer) else { throw ActRefusal(.unknownCustomer, "no customer \(customer)") }
+  package mutating func act(_ act: ManualAction, on customer: CustomerID) throws(ManualActionError) -> [String] {
+    guard contains(customer) else { throw ManualActionError(.unknownCustomer, "no customer \(customer)") }
     let market = markets[Int(households[customer.household].app)]
-    let order = try Order(act, customer.member, households[customer.household], market, self)
+    let order = try ResolvedAction(act, customer.member, households[customer.household], market, self)
     let before = households[customer.household].members[customer.member].charges.count
     // Purchases are dated in whole seconds, as receipts have them.
-    let date = Milliseconds(now.wholeSeconds * 1_000)
+    let date = Timestamp(now.wholeSeconds * 1_000)
     live(customer.household) { household, market in
       household.members[customer.member].hasJoined = true
       household.carryOut(order, for: customer.member, at: date, in: market)

@@ -54,7 +54,7 @@ extension AppStoreWorld {
   /// Everything that is true of a customer, now or at an earlier time.
   ///
   /// - Precondition: the world contains the customer.
-  package func state(of customer: CustomerID, at date: Milliseconds? = nil) -> CustomerState {
+  package func state(of customer: CustomerID, at date: Timestamp? = nil) -> CustomerState {
     let household = households[customer.household]
     let sequence = date.map { household.sequence(at: $0) } ?? household.sequence
     return household.state(
@@ -90,18 +90,18 @@ extension AppStoreWorld {
   }
 
   /// Everything that happened to a customer, the oldest first.
-  package func log(of customer: CustomerID) -> [Happening] {
+  package func log(of customer: CustomerID) -> [WorldEvent] {
     households[customer.household].log.filter { $0.member == customer.member }
   }
 
   /// The transaction that a happening was about; nil: none.
-  package func transactionID(of happening: Happening, in customer: CustomerID) -> String? {
+  package func transactionID(of happening: WorldEvent, in customer: CustomerID) -> String? {
     guard happening.charge >= 0 else { return nil }
     return String(households[customer.household].members[happening.member].charges[Int(happening.charge)].id)
   }
 
   /// What was told of a happening, made again: a notification at rest keeps a household alive as it was.
-  func notification(of happening: Happening, to customer: CustomerID) -> WorldNotification {
+  func notification(of happening: WorldEvent, to customer: CustomerID) -> WorldNotification {
     let household = households[customer.household]
     return WorldNotification(happening, of: household, in: markets[Int(household.app)])
   }

@@ -8,21 +8,21 @@ package import Time
 /// is signed in it: payloads are made when asked for, and signed by who asks.
 package struct AppStoreWorld: Sendable {
   package let seed: UInt64
-  package let start: Milliseconds
-  package private(set) var now: Milliseconds
+  package let start: Timestamp
+  package private(set) var now: Timestamp
   package let apps: [AppPlan]
   let markets: [AppMarket]
   var households: [Household] = []
-  var agenda = Agenda()
+  var agenda = EventQueue()
   /// Things that happened and have not been told yet: household and place in its log.
-  private var untold: [(due: Milliseconds, household: Int, place: Int)] = []
+  private var untold: [(due: Timestamp, household: Int, place: Int)] = []
 
   /// A world whose customers are still to come; `advance` lets them.
   ///
   /// - Precondition: at most 1,000,000 households; product ids of an app and bundle ids are unique.
-  package init(plan: WorldPlan, seed: UInt64, start: Milliseconds) {
+  package init(plan: WorldPlan, seed: UInt64, start: Timestamp) {
     self.seed = seed
-    self.start = Milliseconds(start.wholeSeconds * 1_000)
+    self.start = Timestamp(start.wholeSeconds * 1_000)
     now = self.start
     apps = plan.apps
     let population = Population(plan: plan, seed: seed, start: start)
@@ -46,13 +46,13 @@ package struct AppStoreWorld: Sendable {
   /// A new customer by hand, alone or joining somebody's family, who has downloaded the app now.
   package mutating func enrol(
     in bundleID: String, environment: AppStoreEnvironment, storefront: Storefront = .unitedStates,
-    hasAccountToken: Bool = true, usesStoreKit1: Bool = false, preorderedAt: Milliseconds? = nil,
+    hasAccountToken: Bool = true, usesStoreKit1: Bool = false, preorderedAt: Timestamp? = nil,
     licence: VolumeLicence? = nil, joining relative: CustomerID? = nil
   ) throws(EnrolmentError) -> CustomerID {
     guard let app = apps.firstIndex(where: { $0.app.bundleID == bundleID }) else { throw .unknownApp }
     var member = Household.Member(
       storefront: storefront, hasAccountToken: hasAccountToken, usesStoreKit1: usesStoreKit1,
-      downloadedAt: Milliseconds(now.wholeSeconds * 1_000))
+      downloadedAt: Timestamp(now.wholeSeconds * 1_000))
     member.hasJoined = true
     member.preorderedAt = preorderedAt
     member.licence = licence
@@ -76,7 +76,7 @@ package struct AppStoreWorld: Sendable {
   }
 
   /// Lets time pass until `date`; an earlier one changes nothing.
-  package mutating func advance(to date: Milliseconds) {
+  package mutating func advance(to date: Timestamp) {
     while let event = agenda.take(dueAt: date) {
       now = max(now, event.date)
       let number = Int(event.household)
@@ -88,7 +88,7 @@ package struct AppStoreWorld: Sendable {
   package mutating func advance(by interval: Interval) { advance(to: now + interval) }
 
   /// When something happens next by itself; nil: never.
-  package var nextEvent: Milliseconds? { agenda.next }
+  package var nextEvent: Timestamp? { agenda.next }
 
   /// Lets something happen to a household, and takes over what it plans and tells.
   mutating func live(_ number: Int, _ body: (inout Household, AppMarket) -> Void) {

@@ -23,7 +23,7 @@ package struct NotificationStream: Sendable {
   ///   - customers: of one group: so many notifications lie between two of one customer.
   ///   - length: notifications of each customer, up to 14.
   package init(
-    seed: UInt64, app: SimulatedApp, pki: ApplePKI, start: Milliseconds, customers: Int = 64, length: Int = 10
+    seed: UInt64, app: SimulatedApp, pki: ApplePKI, start: Timestamp, customers: Int = 64, length: Int = 10
   ) throws(CertificateError) {
     precondition(length <= 14, "nobody is told so much of in a year and a half")
     self.customers = customers
@@ -82,7 +82,7 @@ package struct NotificationStream: Sendable {
     let lives = (0..<customers).map { customer in
       var life = population.life(index * customers + customer)
       life.advance(untilTold: length)
-      return life.told(until: Milliseconds(.max)).prefix(length).compactMap(\.v2)
+      return life.told(until: Timestamp(.max)).prefix(length).compactMap(\.v2)
     }
     return (0..<length).flatMap { turn in lives.map { $0[turn] } }
   }

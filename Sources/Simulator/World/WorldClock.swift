@@ -12,12 +12,12 @@ package struct WorldClock: Hashable, Sendable {
   }
 
   package let pace: Pace
-  private let start: Milliseconds
-  private let wallStart: Milliseconds
+  private let start: Timestamp
+  private let wallStart: Timestamp
 
   /// - Parameters:
   ///   - start: the world's time when the machine's was `wallStart`.
-  package init(_ pace: Pace, from start: Milliseconds, at wallStart: Milliseconds) {
+  package init(_ pace: Pace, from start: Timestamp, at wallStart: Timestamp) {
     self.pace = pace
     self.start = start
     self.wallStart = wallStart
@@ -26,7 +26,7 @@ package struct WorldClock: Hashable, Sendable {
   /// The time that a world should have reached; nil when nobody but its owner moves it.
   ///
   /// A machine whose clock is set back does not move the world back: worlds ignore earlier times.
-  package func worldTime(at wall: Milliseconds) -> Milliseconds? {
+  package func worldTime(at wall: Timestamp) -> Timestamp? {
     let passed = (wall - wallStart).milliseconds
     switch pace {
     case .real: return start + .milliseconds(passed)

@@ -29,12 +29,12 @@ extension JSONValue {
     }
   }
 
-  /// An instant: milliseconds as a number or as digits, Apple's written form (`LegacyDate`), or RFC 3339, as Apple's archived
+  /// An instant: milliseconds as a number or as digits, Apple's written form (`V1Date`), or RFC 3339, as Apple's archived
   /// page "Receipt Fields" has it and as receipts themselves write it.
-  public var looseDate: Milliseconds? {
+  public var looseDate: Timestamp? {
     guard case .string(let text) = self else { return milliseconds }
-    if let value = Int64(text) { return Milliseconds(value) }
-    return LegacyDate.read(text) ?? Milliseconds(rfc3339: text.utf8Span.span)
+    if let value = Int64(text) { return Timestamp(value) }
+    return V1Date.read(text) ?? Timestamp(rfc3339: text.utf8Span.span)
   }
 }
 
@@ -51,7 +51,7 @@ extension Payload {
   /// The date called `name`: its milliseconds, else its written form, else the one in Apple's local time.
   ///
   /// iOS 6 rows keep milliseconds in `expires_date` itself and the written form in `expires_date_formatted`.
-  public func looseDate(_ name: String) -> Milliseconds? {
+  public func looseDate(_ name: String) -> Timestamp? {
     json["\(name)_ms"]?.looseDate ?? json[name]?.looseDate ?? json["\(name)_formatted"]?.looseDate
       ?? json["\(name)_pst"]?.looseDate ?? json["\(name)_formatted_pst"]?.looseDate
   }

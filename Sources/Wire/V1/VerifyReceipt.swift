@@ -22,7 +22,7 @@ public struct VerifyReceiptRequest: Payload {
 /// What verifyReceipt answers: about an app receipt with arrays, about an iOS 6 receipt with flat objects.
 ///
 /// `status` alone is always there. Apple: appstorereceipts/responsebody.
-public struct VerifyReceiptAnswer: Payload {
+public struct VerifyReceiptResponse: Payload {
   public let json: JSONObject
 
   public init(_ json: JSONObject) { self.json = json }
@@ -30,11 +30,11 @@ public struct VerifyReceiptAnswer: Payload {
   public var status: Int64? { looseInteger("status") }
   public var environment: String? { looseText("environment") }
   /// The receipt's own rows, or the one transaction of an iOS 6 receipt.
-  public var receipt: AnsweredReceipt? { structure("receipt") }
+  public var receipt: DecodedReceipt? { structure("receipt") }
   /// Nil in an iOS 6 answer.
-  public var latestReceiptInfo: [TransactionRow]? { isFlat ? nil : rows("latest_receipt_info") }
+  public var latestReceiptInfo: [V1TransactionRow]? { isFlat ? nil : rows("latest_receipt_info") }
   /// The one row of an iOS 6 answer, whichever of the two keys it has; empty in every other answer.
-  public var latestTransactions: [TransactionRow] {
+  public var latestTransactions: [V1TransactionRow] {
     isFlat ? rows("latest_receipt_info") ?? rows("latest_expired_receipt_info") ?? [] : []
   }
   /// Whether the subscription of an iOS 6 receipt is over.
@@ -42,22 +42,22 @@ public struct VerifyReceiptAnswer: Payload {
     !(json["latest_expired_receipt_info"]?.isNull ?? true) || json["expiration_intent"] != nil
   }
   public var latestReceipt: String? { text("latest_receipt") }
-  public var pendingRenewalInfo: [PendingRenewal]? { rows("pending_renewal_info") }
+  public var pendingRenewalInfo: [PendingRenewalInfo]? { rows("pending_renewal_info") }
   /// Apple's page called it `is-retryable`, on the wire it is `is_retryable`.
   public var isRetryable: Bool? { looseFlag("is_retryable") ?? looseFlag("is-retryable") }
 
   public static let schema = Schema([
-    "status": .loose(.integer), "environment": .loose(.word(Words.environmentV1)),
-    "receipt": .structure(AnsweredReceipt.schema), "latest_receipt_info": .rows(TransactionRow.schema),
-    "latest_receipt": .text, "pending_renewal_info": .rows(PendingRenewal.schema),
+    "status": .loose(.integer), "environment": .loose(.word(DocumentedValues.environmentV1)),
+    "receipt": .structure(DecodedReceipt.schema), "latest_receipt_info": .rows(V1TransactionRow.schema),
+    "latest_receipt": .text, "pending_renewal_info": .rows(PendingRenewalInfo.schema),
     "is_retryable": .loose(.flag), "is-retryable": .loose(.flag), "exception": .text,
   ])
 
   /// The same of an answer about an iOS 6 receipt.
   public static let flatSchema = Schema([
-    "status": .loose(.integer), "environment": .loose(.word(Words.environmentV1)),
-    "receipt": .structure(TransactionRow.schema), "latest_receipt_info": .rows(TransactionRow.schema),
-    "latest_expired_receipt_info": .rows(TransactionRow.schema), "latest_receipt": .text,
+    "status": .loose(.integer), "environment": .loose(.word(DocumentedValues.environmentV1)),
+    "receipt": .structure(V1TransactionRow.schema), "latest_receipt_info": .rows(V1TransactionRow.schema),
+    "latest_expired_receipt_info": .rows(V1TransactionRow.schema), "latest_receipt": .text,
     "auto_renew_status": .loose(.flag), "auto_renew_product_id": .loose(.text),
     "expiration_intent": .loose(.code(1...5)), "is_in_billing_retry_period": .loose(.flag),
   ])
@@ -71,8 +71,8 @@ public struct VerifyReceiptAnswer: Payload {
       && (json["latest_receipt_info"]?.object != nil || json["latest_expired_receipt_info"] != nil)
   }
 
-  public func survey() -> Survey {
-    var survey = Survey()
+  public func survey() -> UndocumentedContent {
+    var survey = UndocumentedContent()
     (isFlat ? Self.flatSchema : Self.schema).survey(json, path: "", into: &survey)
     return survey
   }
@@ -81,7 +81,7 @@ public struct VerifyReceiptAnswer: Payload {
 /// The app receipt as verifyReceipt decodes it.
 ///
 /// Apple: appstorereceipts/responsebody/receipt.
-public struct AnsweredReceipt: Payload {
+public struct DecodedReceipt: Payload {
   public let json: JSONObject
 
   public init(_ json: JSONObject) { self.json = json }
@@ -95,13 +95,13 @@ public struct AnsweredReceipt: Payload {
   public var appItemID: Int64? { looseInteger("app_item_id") ?? looseInteger("adam_id") }
   public var applicationVersion: String? { looseText("application_version") }
   public var originalApplicationVersion: String? { looseText("original_application_version") }
-  public var receiptCreationDate: Milliseconds? { looseDate("receipt_creation_date") }
-  public var requestDate: Milliseconds? { looseDate("request_date") }
-  public var originalPurchaseDate: Milliseconds? { looseDate("original_purchase_date") }
-  public var expirationDate: Milliseconds? { looseDate("expiration_date") }
-  public var preorderDate: Milliseconds? { looseDate("preorder_date") }
+  public var receiptCreationDate: Timestamp? { looseDate("receipt_creation_date") }
+  public var requestDate: Timestamp? { looseDate("request_date") }
+  public var originalPurchaseDate: Timestamp? { looseDate("original_purchase_date") }
+  public var expirationDate: Timestamp? { looseDate("expiration_date") }
+  public var preorderDate: Timestamp? { looseDate("preorder_date") }
   /// In the order of the receipt, which means nothing.
-  public var inApp: [TransactionRow]? { rows("in_app") }
+  public var inApp: [V1TransactionRow]? { rows("in_app") }
 
   public static let schema = Schema(
     [
@@ -110,7 +110,7 @@ public struct AnsweredReceipt: Payload {
       "adam_id": .loose(.integer), "app_item_id": .loose(.integer), "download_id": .loose(.integer),
       "version_external_identifier": .loose(.integer), "bundle_id": .loose(.text),
       "application_version": .loose(.text), "original_application_version": .loose(.text),
-      "in_app": .rows(TransactionRow.schema),
+      "in_app": .rows(V1TransactionRow.schema),
     ],
     Schema.dates(
       "receipt_creation_date", "request_date", "original_purchase_date", "expiration_date", "preorder_date"))

@@ -14,7 +14,7 @@ public struct StatusResponse: Payload {
   public var data: [SubscriptionGroupItem]? { structures("data") }
 
   public static let schema = Schema([
-    "environment": .word(Words.appStoreEnvironment),
+    "environment": .word(DocumentedValues.appStoreEnvironment),
     "bundleId": .text,
     "appAppleId": .integer,
     "data": .structures(SubscriptionGroupItem.schema),
@@ -79,7 +79,7 @@ public struct HistoryResponse: Payload {
     "hasMore": .flag,
     "bundleId": .text,
     "appAppleId": .integer,
-    "environment": .word(Words.appStoreEnvironment),
+    "environment": .word(DocumentedValues.appStoreEnvironment),
     "signedTransactions": .texts,
   ])
 }

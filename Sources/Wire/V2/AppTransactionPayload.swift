@@ -14,17 +14,17 @@ public struct AppTransactionPayload: Payload {
   public var bundleId: String? { text("bundleId") }
   public var applicationVersion: String? { text("applicationVersion") }
   public var versionExternalIdentifier: Int64? { integer("versionExternalIdentifier") }
-  public var receiptCreationDate: Milliseconds? { date("receiptCreationDate") }
-  public var originalPurchaseDate: Milliseconds? { date("originalPurchaseDate") }
+  public var receiptCreationDate: Timestamp? { date("receiptCreationDate") }
+  public var originalPurchaseDate: Timestamp? { date("originalPurchaseDate") }
   public var originalApplicationVersion: String? { text("originalApplicationVersion") }
   public var deviceVerification: String? { text("deviceVerification") }
   public var deviceVerificationNonce: String? { text("deviceVerificationNonce") }
-  public var preorderDate: Milliseconds? { date("preorderDate") }
+  public var preorderDate: Timestamp? { date("preorderDate") }
   public var appTransactionId: String? { text("appTransactionId") }
   public var originalPlatform: String? { text("originalPlatform") }
 
   public static let schema = Schema([
-    "receiptType": .word(Words.appStoreEnvironment),
+    "receiptType": .word(DocumentedValues.appStoreEnvironment),
     "appAppleId": .integer,
     "bundleId": .text,
     "applicationVersion": .text,
@@ -36,6 +36,6 @@ public struct AppTransactionPayload: Payload {
     "deviceVerificationNonce": .text,
     "preorderDate": .date,
     "appTransactionId": .text,
-    "originalPlatform": .word(Words.purchasePlatform),
+    "originalPlatform": .word(DocumentedValues.purchasePlatform),
   ])
 }

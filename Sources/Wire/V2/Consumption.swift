@@ -29,8 +29,8 @@ public struct ConsumptionRequest: Payload {
   public static let schema = Schema([
     "customerConsented": .flag,
     "consumptionPercentage": .integer,
-    "deliveryStatus": .word(Words.deliveryStatus),
-    "refundPreference": .word(Words.refundPreference),
+    "deliveryStatus": .word(DocumentedValues.deliveryStatus),
+    "refundPreference": .word(DocumentedValues.refundPreference),
     "sampleContentProvided": .flag,
   ])
 }
@@ -63,7 +63,7 @@ extension ConsumptionRequestV1 {
 
 extension JSONObject {
   fileprivate func consumptionProblems(_ schema: Schema) -> [String] {
-    var survey = Survey()
+    var survey = UndocumentedContent()
     schema.survey(self, path: "", into: &survey)
     var problems = survey.unknownFields.map { "\($0) is no field of it" }
     problems += survey.unusableFields.map { "\($0) is of another type" }

@@ -10,7 +10,7 @@ public struct NotificationHistoryRequest: Payload {
   public init(_ json: JSONObject) { self.json = json }
 
   public init(
-    startDate: Milliseconds, endDate: Milliseconds, notificationType: String? = nil, notificationSubtype: String? = nil,
+    startDate: Timestamp, endDate: Timestamp, notificationType: String? = nil, notificationSubtype: String? = nil,
     transactionId: String? = nil, onlyFailures: Bool? = nil
   ) {
     json = JSONObject(
@@ -19,8 +19,8 @@ public struct NotificationHistoryRequest: Payload {
       ("transactionId", JSONValue(transactionId)), ("onlyFailures", JSONValue(onlyFailures)))
   }
 
-  public var startDate: Milliseconds? { date("startDate") }
-  public var endDate: Milliseconds? { date("endDate") }
+  public var startDate: Timestamp? { date("startDate") }
+  public var endDate: Timestamp? { date("endDate") }
   public var notificationType: String? { text("notificationType") }
   public var notificationSubtype: String? { text("notificationSubtype") }
   public var transactionId: String? { text("transactionId") }
@@ -30,8 +30,8 @@ public struct NotificationHistoryRequest: Payload {
   public static let schema = Schema([
     "startDate": .date,
     "endDate": .date,
-    "notificationType": .word(Words.notificationTypeV2),
-    "notificationSubtype": .word(Words.subtype),
+    "notificationType": .word(DocumentedValues.notificationTypeV2),
+    "notificationSubtype": .word(DocumentedValues.subtype),
     "transactionId": .text,
     "onlyFailures": .flag,
   ])
@@ -81,12 +81,12 @@ public struct SendAttemptItem: Payload {
 
   public init(_ json: JSONObject) { self.json = json }
 
-  public var attemptDate: Milliseconds? { date("attemptDate") }
+  public var attemptDate: Timestamp? { date("attemptDate") }
   public var sendAttemptResult: String? { text("sendAttemptResult") }
 
   public static let schema = Schema([
     "attemptDate": .date,
-    "sendAttemptResult": .word(Words.sendAttemptResult),
+    "sendAttemptResult": .word(DocumentedValues.sendAttemptResult),
   ])
 }
 

@@ -29,14 +29,14 @@ public struct NotificationPayload: Payload {
   public var notificationUUID: String? { text("notificationUUID") }
   public var data: NotificationData? { structure("data") }
   public var version: String? { text("version") }
-  public var signedDate: Milliseconds? { date("signedDate") }
+  public var signedDate: Timestamp? { date("signedDate") }
   public var summary: NotificationSummary? { structure("summary") }
   public var externalPurchaseToken: ExternalPurchaseToken? { structure("externalPurchaseToken") }
   public var appData: AppData? { structure("appData") }
 
   public static let schema = Schema([
-    "notificationType": .word(Words.notificationTypeV2),
-    "subtype": .word(Words.subtype),
+    "notificationType": .word(DocumentedValues.notificationTypeV2),
+    "subtype": .word(DocumentedValues.subtype),
     "notificationUUID": .text,
     "data": .structure(NotificationData.schema),
     "version": .text,
@@ -65,14 +65,14 @@ public struct NotificationData: Payload {
   public var consumptionRequestReason: String? { text("consumptionRequestReason") }
 
   public static let schema = Schema([
-    "environment": .word(Words.appStoreEnvironment),
+    "environment": .word(DocumentedValues.appStoreEnvironment),
     "appAppleId": .integer,
     "bundleId": .text,
     "bundleVersion": .text,
     "signedTransactionInfo": .text,
     "signedRenewalInfo": .text,
     "status": .code(1...5),
-    "consumptionRequestReason": .word(Words.consumptionRequestReason),
+    "consumptionRequestReason": .word(DocumentedValues.consumptionRequestReason),
   ])
 }
 
@@ -94,7 +94,7 @@ public struct NotificationSummary: Payload {
   public var failedCount: Int64? { integer("failedCount") }
 
   public static let schema = Schema([
-    "environment": .word(Words.appStoreEnvironment),
+    "environment": .word(DocumentedValues.appStoreEnvironment),
     "appAppleId": .integer,
     "bundleId": .text,
     "productId": .text,
@@ -114,11 +114,11 @@ public struct ExternalPurchaseToken: Payload {
   public init(_ json: JSONObject) { self.json = json }
 
   public var externalPurchaseId: String? { text("externalPurchaseId") }
-  public var tokenCreationDate: Milliseconds? { date("tokenCreationDate") }
+  public var tokenCreationDate: Timestamp? { date("tokenCreationDate") }
   public var appAppleId: Int64? { integer("appAppleId") }
   public var bundleId: String? { text("bundleId") }
   public var tokenType: String? { text("tokenType") }
-  public var tokenExpirationDate: Milliseconds? { date("tokenExpirationDate") }
+  public var tokenExpirationDate: Timestamp? { date("tokenExpirationDate") }
 
   public static let schema = Schema([
     "externalPurchaseId": .text,
@@ -146,7 +146,7 @@ public struct AppData: Payload {
   public static let schema = Schema([
     "appAppleId": .integer,
     "bundleId": .text,
-    "environment": .word(Words.appStoreEnvironment),
+    "environment": .word(DocumentedValues.appStoreEnvironment),
     "signedAppTransactionInfo": .text,
   ])
 }

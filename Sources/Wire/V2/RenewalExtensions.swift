@@ -42,7 +42,7 @@ public struct ExtendRenewalDateResponse: Payload {
   public var webOrderLineItemId: String? { text("webOrderLineItemId") }
   public var success: Bool? { flag("success") }
   /// When the subscription renews now.
-  public var effectiveDate: Milliseconds? { date("effectiveDate") }
+  public var effectiveDate: Timestamp? { date("effectiveDate") }
 
   public static let schema = Schema([
     "originalTransactionId": .text,
@@ -113,7 +113,7 @@ public struct MassExtendRenewalDateStatusResponse: Payload {
 
   public var requestIdentifier: String? { text("requestIdentifier") }
   public var complete: Bool? { flag("complete") }
-  public var completeDate: Milliseconds? { date("completeDate") }
+  public var completeDate: Timestamp? { date("completeDate") }
   public var succeededCount: Int64? { integer("succeededCount") }
   public var failedCount: Int64? { integer("failedCount") }
 

@@ -16,13 +16,13 @@ public struct RenewalPayload: Payload {
   public var autoRenewStatus: Int64? { integer("autoRenewStatus") }
   public var isInBillingRetryPeriod: Bool? { flag("isInBillingRetryPeriod") }
   public var priceIncreaseStatus: Int64? { integer("priceIncreaseStatus") }
-  public var gracePeriodExpiresDate: Milliseconds? { date("gracePeriodExpiresDate") }
+  public var gracePeriodExpiresDate: Timestamp? { date("gracePeriodExpiresDate") }
   public var offerType: Int64? { integer("offerType") }
   public var offerIdentifier: String? { text("offerIdentifier") }
-  public var signedDate: Milliseconds? { date("signedDate") }
+  public var signedDate: Timestamp? { date("signedDate") }
   public var environment: String? { text("environment") }
-  public var recentSubscriptionStartDate: Milliseconds? { date("recentSubscriptionStartDate") }
-  public var renewalDate: Milliseconds? { date("renewalDate") }
+  public var recentSubscriptionStartDate: Timestamp? { date("recentSubscriptionStartDate") }
+  public var renewalDate: Timestamp? { date("renewalDate") }
   public var currency: String? { text("currency") }
   /// In thousandths of the unit.
   public var renewalPrice: Int64? { integer("renewalPrice") }
@@ -48,19 +48,19 @@ public struct RenewalPayload: Payload {
     "offerType": .code(1...4),
     "offerIdentifier": .text,
     "signedDate": .date,
-    "environment": .word(Words.appStoreEnvironment),
+    "environment": .word(DocumentedValues.appStoreEnvironment),
     "recentSubscriptionStartDate": .date,
     "renewalDate": .date,
     "currency": .text,
     "renewalPrice": .integer,
-    "offerDiscountType": .word(Words.offerDiscountType),
+    "offerDiscountType": .word(DocumentedValues.offerDiscountType),
     "eligibleWinBackOfferIds": .texts,
     "appAccountToken": .text,
     "appTransactionId": .text,
     "offerPeriod": .text,
     "advancedCommerceInfo": .opaque,
     "commitmentInfo": .structure(RenewalCommitmentInfo.schema),
-    "renewalBillingPlanType": .word(Words.renewalBillingPlanType),
+    "renewalBillingPlanType": .word(DocumentedValues.renewalBillingPlanType),
   ])
 }
 
@@ -75,13 +75,13 @@ public struct RenewalCommitmentInfo: Payload {
   public var commitmentAutoRenewProductId: String? { text("commitmentAutoRenewProductId") }
   public var commitmentAutoRenewStatus: Int64? { integer("commitmentAutoRenewStatus") }
   public var commitmentRenewalBillingPlanType: String? { text("commitmentRenewalBillingPlanType") }
-  public var commitmentRenewalDate: Milliseconds? { date("commitmentRenewalDate") }
+  public var commitmentRenewalDate: Timestamp? { date("commitmentRenewalDate") }
   public var commitmentRenewalPrice: Int64? { integer("commitmentRenewalPrice") }
 
   public static let schema = Schema([
     "commitmentAutoRenewProductId": .text,
     "commitmentAutoRenewStatus": .code(0...1),
-    "commitmentRenewalBillingPlanType": .word(Words.renewalBillingPlanType),
+    "commitmentRenewalBillingPlanType": .word(DocumentedValues.renewalBillingPlanType),
     "commitmentRenewalDate": .date,
     "commitmentRenewalPrice": .integer,
   ])

@@ -15,16 +15,16 @@ public struct TransactionPayload: Payload {
   public var bundleId: String? { text("bundleId") }
   public var productId: String? { text("productId") }
   public var subscriptionGroupIdentifier: String? { text("subscriptionGroupIdentifier") }
-  public var purchaseDate: Milliseconds? { date("purchaseDate") }
-  public var originalPurchaseDate: Milliseconds? { date("originalPurchaseDate") }
-  public var expiresDate: Milliseconds? { date("expiresDate") }
+  public var purchaseDate: Timestamp? { date("purchaseDate") }
+  public var originalPurchaseDate: Timestamp? { date("originalPurchaseDate") }
+  public var expiresDate: Timestamp? { date("expiresDate") }
   public var quantity: Int64? { integer("quantity") }
   public var type: String? { text("type") }
   public var appAccountToken: String? { text("appAccountToken") }
   public var inAppOwnershipType: String? { text("inAppOwnershipType") }
-  public var signedDate: Milliseconds? { date("signedDate") }
+  public var signedDate: Timestamp? { date("signedDate") }
   public var revocationReason: Int64? { integer("revocationReason") }
-  public var revocationDate: Milliseconds? { date("revocationDate") }
+  public var revocationDate: Timestamp? { date("revocationDate") }
   public var isUpgraded: Bool? { flag("isUpgraded") }
   public var offerType: Int64? { integer("offerType") }
   public var offerIdentifier: String? { text("offerIdentifier") }
@@ -59,28 +59,28 @@ public struct TransactionPayload: Payload {
     "originalPurchaseDate": .date,
     "expiresDate": .date,
     "quantity": .integer,
-    "type": .word(Words.productType),
+    "type": .word(DocumentedValues.productType),
     "appAccountToken": .text,
-    "inAppOwnershipType": .word(Words.inAppOwnershipType),
+    "inAppOwnershipType": .word(DocumentedValues.inAppOwnershipType),
     "signedDate": .date,
     "revocationReason": .code(0...1),
     "revocationDate": .date,
     "isUpgraded": .flag,
     "offerType": .code(1...4),
     "offerIdentifier": .text,
-    "environment": .word(Words.appStoreEnvironment),
+    "environment": .word(DocumentedValues.appStoreEnvironment),
     "storefront": .text,
     "storefrontId": .text,
-    "transactionReason": .word(Words.transactionReason),
+    "transactionReason": .word(DocumentedValues.transactionReason),
     "currency": .text,
     "price": .integer,
-    "offerDiscountType": .word(Words.offerDiscountType),
+    "offerDiscountType": .word(DocumentedValues.offerDiscountType),
     "appTransactionId": .text,
     "offerPeriod": .text,
-    "revocationType": .word(Words.revocationType),
+    "revocationType": .word(DocumentedValues.revocationType),
     "revocationPercentage": .integer,
     "advancedCommerceInfo": .opaque,
-    "billingPlanType": .word(Words.billingPlanType),
+    "billingPlanType": .word(DocumentedValues.billingPlanType),
     "commitmentInfo": .structure(TransactionCommitmentInfo.schema),
     "previousOriginalTransactionId": .text,
   ])
@@ -95,7 +95,7 @@ public struct TransactionCommitmentInfo: Payload {
   public init(_ json: JSONObject) { self.json = json }
 
   public var billingPeriodNumber: Int64? { integer("billingPeriodNumber") }
-  public var commitmentExpiresDate: Milliseconds? { date("commitmentExpiresDate") }
+  public var commitmentExpiresDate: Timestamp? { date("commitmentExpiresDate") }
   public var commitmentPrice: Int64? { integer("commitmentPrice") }
   public var totalBillingPeriods: Int64? { integer("totalBillingPeriods") }
 

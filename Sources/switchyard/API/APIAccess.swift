@@ -29,9 +29,9 @@ struct APIAccess: Sendable {
       .value("proxy", "URL", "Go through this proxy: http://host:port."),
       .value("tls-root", "FILE", "Trust this root certificate of servers too (PEM or DER)."),
       JSONOutput.option,
-    ] + TrustOptions.options + AskingApple.options + DatabaseOptions.options + MasterKeyOptions.options
+    ] + TrustOptions.options + AppleClient.options + DatabaseOptions.options + MasterKeyOptions.options
 
-  private let line: APILine
+  private let line: APIClientOptions
   let credentials: AppCredentials
   /// Where to ask alone; nil leaves it to the route.
   let environment: APIEnvironment?
@@ -41,11 +41,12 @@ struct APIAccess: Sendable {
   /// The ledger that a registered app is in.
   private struct LedgerSide {
     let app: App
-    let store: Ledger
+    let store: LedgerStore
   }
 
   private init(
-    _ arguments: ParsedArguments, _ line: APILine, _ credentials: AppCredentials, in environment: APIEnvironment?,
+    _ arguments: ParsedArguments, _ line: APIClientOptions, _ credentials: AppCredentials,
+    in environment: APIEnvironment?,
     _ ledger: LedgerSide?
   ) {
     (self.line, self.credentials, self.environment, self.ledger) = (line, credentials, environment, ledger)
@@ -63,9 +64,9 @@ struct APIAccess: Sendable {
     _ body: (APIAccess) async throws -> ExitStatus
   ) async throws -> ExitStatus {
     let environment = try EnvironmentOption.environment(arguments).flatMap { APIEnvironment($0) }
-    let hosts = try AskingApple.hosts(arguments)
+    let hosts = try AppleClient.hosts(arguments)
     if arguments.value("key-file") != nil {
-      let line = try APILine(arguments, hosts, sharing: nil)
+      let line = try APIClientOptions(arguments, hosts, sharing: nil)
       return try await APIAccess(arguments, line, try given(arguments), in: environment, nil).run(terminal, body)
     }
     let options = try DatabaseOptions(arguments)
@@ -77,8 +78,8 @@ struct APIAccess: Sendable {
       await connection.close()
       if let home, let id { terminal.note("\(id.plain) is known in \(home.rawValue), and asked about there") }
       let pool = Pool(configuration)
-      let line = try APILine(arguments, hosts, sharing: pool)
-      let ledger = LedgerSide(app: askable.app, store: Ledger(pool: pool, keys: keys))
+      let line = try APIClientOptions(arguments, hosts, sharing: pool)
+      let ledger = LedgerSide(app: askable.app, store: LedgerStore(pool: pool, keys: keys))
       do {
         let access = APIAccess(arguments, line, askable.credentials, in: environment ?? home, ledger)
         let status = try await access.run(terminal, body)
@@ -94,7 +95,7 @@ struct APIAccess: Sendable {
   /// The app that is named, or the only one, with its newest key.
   private static func registered(
     _ arguments: ParsedArguments, _ options: DatabaseOptions, _ connection: Connection, _ terminal: Terminal
-  ) async throws -> (AskableApp, Keyring) {
+  ) async throws -> (AppWithAPIKey, Keyring) {
     let apps = try await connection.read { session throws(DatabaseError) in try AppTable.all(in: session) }
     guard let named = arguments.value("app") ?? (apps.count == 1 ? apps[0].bundleID : nil) else {
       let names = apps.map(\.bundleID).joined(separator: ", ")
@@ -109,7 +110,7 @@ struct APIAccess: Sendable {
     guard hasKey else { throw NoAPIKey(bundleID: app.bundleID, reason: nil) }
     let keys = try await MasterKeyOptions(arguments, database: options).keys(for: connection, terminal)
     let found = try await connection.read { session throws(DatabaseError) in
-      try AskableApp.all(with: keys, in: session)
+      try AppWithAPIKey.all(with: keys, in: session)
     }
     guard let askable = found.askable.first(where: { $0.app == app }) else {
       throw NoAPIKey(bundleID: app.bundleID, reason: found.unusable.first { $0.app == app.id }?.reason)
@@ -123,9 +124,9 @@ struct APIAccess: Sendable {
     let places = try await connection.read { session throws(DatabaseError) in
       var places: [APIEnvironment] = []
       for place in APIEnvironment.allCases {
-        let scope = Scope(app: app.id, environment: Environment(place))
+        let scope = AppScope(app: app.id, environment: Environment(place))
         let kinds: [Alias.Kind] = [.transactionID, .appTransactionID, .orderID]
-        if try Ledger.knows(id, as: kinds, in: scope, session) { places.append(place) }
+        if try LedgerStore.knows(id, as: kinds, in: scope, session) { places.append(place) }
       }
       return places
     }
@@ -139,7 +140,7 @@ struct APIAccess: Sendable {
       let status = try await body(self)
       await line.end()
       return status
-    } catch let failure as CallFailure {
+    } catch let failure as APIError {
       await line.end()
       return try say(failure, terminal)
     } catch {
@@ -156,7 +157,7 @@ struct APIAccess: Sendable {
     let file = try arguments.required("key-file")
     do throws(CertificateError) {
       let pem: [UInt8]
-      do { pem = try Input.read(file, limit: APILine.fileLimit) } catch {
+      do { pem = try Input.read(file, limit: APIClientOptions.fileLimit) } catch {
         throw CertificateError(.malformed, "\(error)")
       }
       return AppCredentials(bundleID: bundleID, key: try APIKey(issuerID: issuer, keyID: keyID, pem: pem))
@@ -164,14 +165,16 @@ struct APIAccess: Sendable {
   }
 
   /// Keeps what Apple told of an order of a registered app, so that the purchases are found by its id from now on.
-  func keep(order id: String, _ reply: Reply<JSONObject>, _ terminal: Terminal) async {
+  func keep(order id: String, _ reply: APIResponse<JSONObject>, _ terminal: Terminal) async {
     guard let ledger, reply.answer["signedTransactions"]?.array?.isEmpty == false else { return }
     // The answer does not name the order: whoever reads it again has to know.
     var body: JSONObject = ["orderId": .string(id)]
     for member in reply.answer where member.key != "orderId" { body[member.key] = member.value }
     let logger = Logger(
       label: "switchyard", level: .notice, handler: StreamLogHandler(clock: .system, format: terminal.logFormat))
-    let answers = AppleAnswers(intake: Intake(adapter: Adapter(verifier: verifier)), clock: .system, logger: logger) {
+    let answers = APIResponseRecorder(
+      intake: IngestDecider(adapter: MessageDecoder(verifier: verifier)), clock: .system, logger: logger
+    ) {
       entry in try await ledger.store.append([entry]).first ?? .stored
     }
     let read = answers.read(body.encoded(), ledger.app, Environment(reply.environment))
@@ -212,11 +215,11 @@ struct APIAccess: Sendable {
   }
 
   private func note(_ environment: APIEnvironment, in ledger: LedgerSide) -> NoteAppleChange {
-    NoteAppleChange(Scope(app: ledger.app.id, environment: Environment(environment)))
+    NoteAppleChange(AppScope(app: ledger.app.id, environment: Environment(environment)))
   }
 
   /// Proves what is in a reply: of this app, and of the environment that answered.
-  func verifying<Answer>(_ reply: Reply<Answer>) -> ItemVerifier {
+  func verifying<Answer>(_ reply: APIResponse<Answer>) -> ItemVerifier {
     ItemVerifier(
       verifier: verifier, bundleID: credentials.bundleID, environment: reply.environment, now: reply.receivedAt)
   }
@@ -228,12 +231,12 @@ struct APIAccess: Sendable {
       .missingOption, "Give --environment production or sandbox: this is asked in one of them.", path: arguments.path)
   }
 
-  private func say(_ failure: CallFailure, _ terminal: Terminal) throws -> ExitStatus {
+  private func say(_ failure: APIError, _ terminal: Terminal) throws -> ExitStatus {
     try failure.say(asJSON: wantsJSON, terminal)
   }
 }
 
-extension CallFailure {
+extension APIError {
   /// Says why there is no answer and what to do next; returns how the command ends.
   func say(asJSON: Bool, _ terminal: Terminal) throws -> ExitStatus {
     if asJSON {

@@ -113,12 +113,12 @@ extension APIVerifyReceipt {
     }
 
     func run(password: String?, sharing pool: Pool?) async throws -> ExitStatus {
-      let line = try APILine(arguments, try AskingApple.hosts(arguments), sharing: pool)
+      let line = try APIClientOptions(arguments, try AppleClient.hosts(arguments), sharing: pool)
       var asked = receipt
       asked.password = password
       let answer: ReceiptAnswer
-      do throws(CallFailure) {
-        answer = try await line.client.verifyReceipt(asked, app: app, along: EnvironmentRoute(known: first))
+      do throws(APIError) {
+        answer = try await line.client.verifyReceipt(asked, app: app, along: EnvironmentSearch(known: first))
       } catch {
         await line.end()
         return try error.say(asJSON: arguments.wantsJSON, terminal)
@@ -146,18 +146,18 @@ extension APIVerifyReceipt {
       let status = answer.status.map { "\($0)" } ?? "none"
       var text = "status       \(status)\(answer.row.map { ": \($0.meaning)" } ?? "")\n"
       text += "answered by  \(answer.environment.rawValue)\n"
-      let read = VerifyReceiptAnswer(answer.json)
+      let read = VerifyReceiptResponse(answer.json)
       let receipt = answer.json["receipt"]?.object
       if let app = receipt?["bundle_id"]?.string ?? receipt?["bid"]?.string { text += "app          \(app.plain)\n" }
       var table = TextTable([.init("WHERE"), .init("PRODUCT"), .init("TRANSACTION"), .init("BOUGHT"), .init("ENDS")])
-      let flat = [("receipt", receipt?["transaction_id"] == nil ? nil : receipt.map { TransactionRow($0) })]
+      let flat = [("receipt", receipt?["transaction_id"] == nil ? nil : receipt.map { V1TransactionRow($0) })]
       let lists = [("in_app", read.receipt?.inApp), ("latest_receipt_info", read.latestReceiptInfo)]
       for (name, row) in flat { if let row { table.add(cells(name, row)) } }
       for (name, rows) in lists { for row in rows ?? [] { table.add(cells(name, row)) } }
       return text + "\n" + table.render(for: terminal)
     }
 
-    private func cells(_ place: String, _ row: TransactionRow) -> [String] {
+    private func cells(_ place: String, _ row: V1TransactionRow) -> [String] {
       [
         place, row.productID?.plain ?? "-", row.transactionID?.plain ?? "-", row.purchaseDate?.iso8601 ?? "-",
         row.expiresDate?.iso8601 ?? "-",

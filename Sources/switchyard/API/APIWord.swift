@@ -69,7 +69,7 @@ struct APIWord: Sendable {
 
   private static let bodyLimit = 16 << 20
 
-  private func call(_ arguments: ParsedArguments) throws -> Call<JSONObject> {
+  private func call(_ arguments: ParsedArguments) throws -> APIRequest<JSONObject> {
     let count = row.parameters.count
     let path = Dictionary(zip(row.parameters, arguments.positionals)) { first, _ in first }
     let pairs = try arguments.positionals.dropFirst(count).map { word in
@@ -82,19 +82,19 @@ struct APIWord: Sendable {
       return (name: parts[0], value: parts[1])
     }
     let query = pairs.map { ($0.name, Self.date($0.name, $0.value).map { "\($0)" } ?? $0.value) }
-    guard hasBody else { return Call(endpoint, path: path, query: query) }
+    guard hasBody else { return APIRequest(endpoint, path: path, query: query) }
     guard let file = arguments.value("body") else {
       let members = pairs.map { JSONObject.Member(key: $0.name, value: Self.value($0.name, $0.value)) }
-      return Call(endpoint, path: path, body: members.isEmpty ? .none : .json(JSONObject(uniqueMembers: members)))
+      return APIRequest(endpoint, path: path, body: members.isEmpty ? .none : .json(JSONObject(uniqueMembers: members)))
     }
     let bytes = try Input.read(file, limit: Self.bodyLimit)
     if bytes.starts(with: [0x89, 0x50, 0x4E, 0x47]) {
-      return Call(endpoint, path: path, query: query, body: .png(bytes))
+      return APIRequest(endpoint, path: path, query: query, body: .png(bytes))
     }
     guard let object = (try? JSONReader.read(bytes))?.object else {
       throw UsageError(.invalidValue, "\(file.plain) holds neither a JSON object nor a PNG.", path: arguments.path)
     }
-    return Call(endpoint, path: path, query: query, body: .json(object))
+    return APIRequest(endpoint, path: path, query: query, body: .json(object))
   }
 
   private static func value(_ name: String, _ text: String) -> JSONValue {
@@ -105,14 +105,14 @@ struct APIWord: Sendable {
 
   private static func date(_ name: String, _ text: String) -> Int64? {
     guard name.hasSuffix("Date") else { return nil }
-    return Milliseconds(rfc3339: Array(text.utf8).span)?.sinceEpoch
+    return Timestamp(rfc3339: Array(text.utf8).span)?.sinceEpoch
   }
 
   // MARK: Reading
 
   /// Walks through the pages of an answer in the first environment that knows the id.
   private func read(
-    _ call: Call<JSONObject>, _ access: APIAccess, _ arguments: ParsedArguments, _ terminal: Terminal
+    _ call: APIRequest<JSONObject>, _ access: APIAccess, _ arguments: ParsedArguments, _ terminal: Terminal
   ) async throws -> ExitStatus {
     var reply = try await first(call, access, arguments, terminal)
     if endpoint == .lookUpOrderId { await access.keep(order: arguments.positionals[0], reply, terminal) }
@@ -120,7 +120,7 @@ struct APIWord: Sendable {
     while true {
       try shown.add(VerifiedAnswer(reply.answer, access.verifying(reply)))
       guard let next = call.page(after: reply.answer) else { break }
-      do throws(CallFailure) {
+      do throws(APIError) {
         reply = try await access.client.send(next, as: access.credentials, in: reply.environment)
       } catch {
         _ = try shown.finish()
@@ -148,12 +148,12 @@ struct APIWord: Sendable {
   }
 
   private func first(
-    _ call: Call<JSONObject>, _ access: APIAccess, _ arguments: ParsedArguments, _ terminal: Terminal
-  ) async throws -> Reply<JSONObject> {
+    _ call: APIRequest<JSONObject>, _ access: APIAccess, _ arguments: ParsedArguments, _ terminal: Terminal
+  ) async throws -> APIResponse<JSONObject> {
     guard !needsEnvironment else {
       return try await access.client.send(call, as: access.credentials, in: access.environment(arguments))
     }
-    let route = EnvironmentRoute(known: access.environment)
+    let route = EnvironmentSearch(known: access.environment)
     let reply = try await access.client.send(call, as: access.credentials, along: route)
     // Of an order that it does not know Apple says so with success, so that no route leads on.
     guard endpoint == .lookUpOrderId, reply.answer["status"] == 1, access.environment == nil else { return reply }
@@ -164,7 +164,8 @@ struct APIWord: Sendable {
   // MARK: Changing
 
   private func change(
-    _ call: Call<JSONObject>, _ id: String?, _ access: APIAccess, _ arguments: ParsedArguments, _ terminal: Terminal
+    _ call: APIRequest<JSONObject>, _ id: String?, _ access: APIAccess, _ arguments: ParsedArguments,
+    _ terminal: Terminal
   ) async throws -> ExitStatus {
     let environment = try access.environment(arguments)
     if arguments.flag("dry-run") {
@@ -177,8 +178,8 @@ struct APIWord: Sendable {
       terminal.note("dry run in \(environment.rawValue): nothing was sent")
       return .done
     }
-    let reply: Reply<JSONObject>
-    do throws(CallFailure) {
+    let reply: APIResponse<JSONObject>
+    do throws(APIError) {
       reply = try await access.client.send(call, as: access.credentials, in: environment)
     } catch {
       // Whether Apple made the change is looked up.
@@ -201,7 +202,7 @@ struct APIWord: Sendable {
   }
 }
 
-extension Call<JSONObject> {
+extension APIRequest<JSONObject> {
   /// Where the next page begins, under the name by which it is asked for.
   fileprivate func cursor(of answer: JSONObject) -> (name: String, value: String)? {
     for name in ["revision", "paginationToken"] {
@@ -215,7 +216,7 @@ extension Call<JSONObject> {
     guard answer["hasMore"] == true, let cursor = cursor(of: answer),
       !query.contains(where: { $0.name == cursor.name && $0.value == cursor.value })
     else { return nil }
-    return Call(
+    return APIRequest(
       endpoint, path: path, query: query.filter { $0.name != cursor.name } + [(cursor.name, cursor.value)], body: body)
   }
 }

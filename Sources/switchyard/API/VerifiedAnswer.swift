@@ -98,7 +98,7 @@ enum MemberText {
     let key = String(decoding: JSONValue.string(member.key).encoded(), as: UTF8.self)
     let name = key == "\"\(member.key)\"" ? member.key : key
     if case .integer(let number) = member.value, member.key.hasSuffix("Date") {
-      return "\(name): \(number) (\(Milliseconds(number).iso8601))"
+      return "\(name): \(number) (\(Timestamp(number).iso8601))"
     }
     return "\(name): \(String(decoding: member.value.encoded(), as: UTF8.self))"
   }

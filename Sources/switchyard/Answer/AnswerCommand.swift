@@ -72,15 +72,15 @@ struct AnswerCommand {
       let record = try await AppRecord.find(bundleID, connection)
       let app = record.app
       let environment = try await environment(of: receipt, app, connection)
-      let request = AnswerRequest(
+      let request = ComposerRequest(
         receipt: receipt, receiptData: ReceiptReader.base64(of: bytes) ?? "", environment: environment, date: now,
         excludesOldTransactions: arguments.flag("exclude-old-transactions"))
       let preview = try await connection.read { session throws(DatabaseError) in
-        try AnswerPreview(request, of: app, in: session)
+        try ResponsePreview(request, of: app, in: session)
       }
-      let composer = AnswerComposer(try ComposingRules(choosing: record.answerReadings))
+      let composer = ResponseComposer(try ComposerRules(choosing: record.answerReadings))
       let stage = try await connection.read { session throws(DatabaseError) in
-        try FlagTable.all(in: session)[Scope(app: app.id, environment: environment)]?.stage
+        try StageTable.all(in: session)[AppScope(app: app.id, environment: environment)]?.stage
       }
       return try show(preview, preview.explained(by: composer), stage ?? .record, terminal)
     }
@@ -97,7 +97,7 @@ struct AnswerCommand {
     if let asked { return asked }
     guard let id = receipt.originalTransactionIDs.first else { throw UnusableReceipt("The receipt has no usable id.") }
     let known = try await connection.read { session throws(DatabaseError) in
-      try Ledger.environments(naming: id, app: app, in: session)
+      try LedgerStore.environments(naming: id, app: app, in: session)
     }
     guard known.count == 1, let environment = known.first else {
       throw UnusableReceipt("An iOS 6 receipt signs no environment: say --environment Production or Sandbox.")
@@ -106,7 +106,7 @@ struct AnswerCommand {
   }
 
   private func show(
-    _ preview: AnswerPreview, _ explained: AnswerComposer.Explained, _ stage: Stage, _ terminal: Terminal
+    _ preview: ResponsePreview, _ explained: ResponseComposer.Explained, _ stage: Stage, _ terminal: Terminal
   ) throws -> ExitStatus {
     if arguments.wantsJSON {
       try terminal.write(try document(preview, explained, stage))
@@ -137,7 +137,7 @@ struct AnswerCommand {
     }
   }
 
-  private func notFresh(_ preview: AnswerPreview, _ stage: Stage) -> String {
+  private func notFresh(_ preview: ResponsePreview, _ stage: Stage) -> String {
     let asked =
       stage == .complete ? "Apple's history is looked up" : "Apple's verifyReceipt is asked, then Apple's history"
     return preview.source == nil
@@ -146,7 +146,7 @@ struct AnswerCommand {
   }
 
   private func document(
-    _ preview: AnswerPreview, _ explained: AnswerComposer.Explained, _ stage: Stage
+    _ preview: ResponsePreview, _ explained: ResponseComposer.Explained, _ stage: Stage
   ) throws -> JSONObject {
     var limits = JSONLimits.standard
     limits.bytes = explained.bytes.count

@@ -8,7 +8,7 @@ struct AnswerText {
   private let answer: JSONObject
   private let fields: [ExplainedField]
 
-  init(_ explained: AnswerComposer.Explained) throws {
+  init(_ explained: ResponseComposer.Explained) throws {
     var limits = JSONLimits.standard
     limits.bytes = explained.bytes.count
     answer = try JSONReader.read(explained.bytes, limits: limits).object ?? [:]

@@ -88,10 +88,10 @@ enum AppSet {
     }
   }
 
-  private static func readings(_ arguments: ParsedArguments) throws -> AnswerReadings? {
+  private static func readings(_ arguments: ParsedArguments) throws -> RuleChoices? {
     let words = arguments.values("answer-reading")
     guard !words.isEmpty else { return nil }
-    guard words.contains("default") else { return try AnswerReadings(words) }
+    guard words.contains("default") else { return try RuleChoices(words) }
     guard words == ["default"] else {
       throw UsageError(
         .invalidValue, "--answer-reading default goes alone: it goes back to every default.", path: arguments.path)

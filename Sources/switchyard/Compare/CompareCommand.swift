@@ -141,7 +141,7 @@ enum CompareCommand {
       var found: [(row: ComparisonTable.Row, app: String)] = []
       for app in try AppTable.all(includingRemoved: true, in: session) where only == nil || app.bundleID == only {
         for place in environment.map({ [$0] }) ?? [.production, .sandbox] {
-          let scope = Scope(app: app.id, environment: place)
+          let scope = AppScope(app: app.id, environment: place)
           found += try ComparisonTable.list(
             of: scope, differing: differing, cause: cause, affecting: affecting, kept: keptAlone, limit: limit + 1,
             in: session
@@ -175,7 +175,7 @@ enum CompareCommand {
   }
 }
 
-extension ComparisonTable.Judgement {
+extension ComparisonTable.Outcome {
   /// Whose access would differ; nil where nobody's would.
   var impactObject: JSONObject? { impact.flatMap { try? JSONReader.read($0).object } }
 

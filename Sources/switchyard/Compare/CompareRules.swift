@@ -25,7 +25,7 @@ enum CompareRules {
     let key = MasterKeyOptions(arguments, database: database)
     return try await database.withLedger(terminal) { connection in
       let kept = try await KeptComparisons(arguments, connection, key, terminal)
-      var (tally, comparisons, customers) = (ReadingTally(), 0, Set<String>())
+      var (tally, comparisons, customers) = (RuleOptionTally(), 0, Set<String>())
       let unread = try await kept.forEach { one in
         let customer = "\(one.app) \(one.row.scope.environment.rawValue) \(one.row.customer)"
         tally.add(one.pair, of: customer)
@@ -67,7 +67,7 @@ enum CompareRules {
     }
   }
 
-  private static func text(_ advice: ReadingTally.Advice, _ isDefault: Bool) -> String {
+  private static func text(_ advice: RuleOptionTally.Advice, _ isDefault: Bool) -> String {
     switch advice {
     case .unproven: "-"
     case .tooFew: "too few"

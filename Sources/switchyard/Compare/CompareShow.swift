@@ -38,7 +38,7 @@ enum CompareShow {
       }
       guard let row else { throw NoComparison(description: "No comparison has the number \(id).") }
       let keys = sealed == nil ? nil : try await key.keys(for: connection, terminal)
-      let pair = sealed.flatMap { sealed in keys.flatMap { Shadow.pair(sealed, of: id, with: $0) } }
+      let pair = sealed.flatMap { sealed in keys.flatMap { ShadowComparer.pair(sealed, of: id, with: $0) } }
       let (bundleID, account) = (app?.bundleID ?? "", pair?.account.sorted() ?? [])
       let document: JSONObject = [
         "comparison": .integer(id), "app": .string(bundleID), "environment": .string(row.scope.environment.rawValue),
@@ -93,7 +93,7 @@ enum CompareShow {
   }
 
   /// Every field of both answers in Apple's order, then those that ours alone has.
-  private static func whole(_ pair: AnswerPair?, _ row: ComparisonTable.Row) -> TextTable {
+  private static func whole(_ pair: ResponsePair?, _ row: ComparisonTable.Row) -> TextTable {
     var table = TextTable([.init(""), .init("FIELD", isWhole: true), .init("APPLE", isWhole: true), .init("OURS")])
     let (theirs, ours) = (leaves(pair?.theirs ?? [:]), leaves(pair?.ours ?? [:]))
     let other = Dictionary(ours) { first, _ in first }

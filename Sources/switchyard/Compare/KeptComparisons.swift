@@ -10,7 +10,7 @@ struct KeptComparisons {
   struct One {
     let row: ComparisonTable.Row
     let app: String
-    let pair: AnswerPair
+    let pair: ResponsePair
   }
 
   private let found: CompareCommand.Found
@@ -37,7 +37,7 @@ struct KeptComparisons {
       let sealed = try await connection.read { session throws(DatabaseError) in
         try ComparisonTable.body(of: row.id, in: session)
       }
-      guard let keys, let sealed, let pair = Shadow.pair(sealed, of: row.id, with: keys) else {
+      guard let keys, let sealed, let pair = ShadowComparer.pair(sealed, of: row.id, with: keys) else {
         gone += 1
         continue
       }

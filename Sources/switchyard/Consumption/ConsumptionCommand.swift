@@ -33,11 +33,11 @@ enum ConsumptionCommand {
     ],
     options: [
       .value("app", "APP", "Of this app only."),
-      .value("state", "STATE", choices: ConsumptionCase.State.allCases.map(\.name), "In this state only."),
+      .value("state", "STATE", choices: ConsumptionRequestRecord.State.allCases.map(\.name), "In this state only."),
       .value("limit", "N", default: "50", "At most so many."), JSONOutput.option,
     ], arguments: [Positional("ID", count: .optional, id.help)]
   ) { arguments, terminal in
-    let state = ConsumptionCase.State.allCases.first { $0.name == arguments.value("state") }
+    let state = ConsumptionRequestRecord.State.allCases.first { $0.name == arguments.value("state") }
     let limit = try arguments.integer("limit", in: 1...10_000) ?? 50
     return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
       if let id = arguments.positionals.first { return try await show(id, arguments, terminal, connection) }
@@ -92,7 +92,7 @@ enum ConsumptionCommand {
   }
 }
 
-extension ConsumptionCase {
+extension ConsumptionRequestRecord {
   func json(_ names: [App.ID: String]) -> JSONObject {
     [
       "app": JSONValue(names[scope.app]), "environment": .string(scope.environment.rawValue), "id": .string(id),

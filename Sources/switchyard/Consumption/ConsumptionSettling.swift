@@ -23,7 +23,7 @@ enum ConsumptionSettling {
     examples: [Command.Example("switchyard consumption answer 2000000123456789 --file used.json --dry-run")],
     options: [
       .value("file", "FILE", "What Apple is told."), dryRun, JSONOutput.option,
-    ] + AskingApple.options + MasterKeyOptions.options, arguments: [ConsumptionCommand.id]
+    ] + AppleClient.options + MasterKeyOptions.options, arguments: [ConsumptionCommand.id]
   ) { arguments, terminal in
     let file = try arguments.required("file")
     guard let object = try? JSONReader.read(Input.read(file, limit: fileLimit)).object else {
@@ -35,7 +35,7 @@ enum ConsumptionSettling {
         .invalidValue, "Apple would not take it: \(problems.joined(separator: "; ")).", path: arguments.path)
     }
     let options = try DatabaseOptions(arguments)
-    let hosts = try AskingApple.hosts(arguments)
+    let hosts = try AppleClient.hosts(arguments)
     return try await options.withDatabase(terminal) { configuration in
       let connection = try await Connection.open(configuration)
       try await options.prepare(connection)
@@ -48,7 +48,7 @@ enum ConsumptionSettling {
       }
       let keys = try await MasterKeyOptions(arguments, database: options).keys(for: connection, terminal)
       let pool = Pool(configuration)
-      let asking = AskingApple(hosts, sharing: pool)
+      let asking = AppleClient(hosts, sharing: pool)
       let report = ConsumptionReport(client: asking.client, pool: pool, keys: keys)
       let outcome: Result<ConsumptionReport.Outcome, any Error>
       do {
@@ -95,7 +95,7 @@ enum ConsumptionSettling {
 
   /// - Parameter state: how the request stands now.
   private static func say(
-    _ done: String, _ request: ConsumptionCase, _ state: ConsumptionCase.State, _ answer: JSONObject?,
+    _ done: String, _ request: ConsumptionRequestRecord, _ state: ConsumptionRequestRecord.State, _ answer: JSONObject?,
     because reason: String? = nil, _ arguments: ParsedArguments, _ terminal: Terminal
   ) throws {
     if arguments.wantsJSON {

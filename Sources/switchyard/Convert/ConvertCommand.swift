@@ -58,8 +58,8 @@ struct ConvertCommand {
 
   private func run(_ file: String, _ terminal: Terminal) throws -> ExitStatus {
     let bytes = try Input.read(file, limit: Self.inputLimit)
-    let converted: Converted
-    do throws(ConversionRefusal) {
+    let converted: ConversionResult
+    do throws(ConversionError) {
       converted = try conversion.read(bytes, now: WallClock.system.now())
     } catch {
       try print(error, terminal)
@@ -73,7 +73,7 @@ struct ConvertCommand {
     return .done
   }
 
-  private func print(_ refusal: ConversionRefusal, _ terminal: Terminal) throws {
+  private func print(_ refusal: ConversionError, _ terminal: Terminal) throws {
     guard wantsJSON else {
       try terminal.write("REFUSED \(refusal.code): \(refusal.detail.plain)\n  \(refusal.next)\n")
       return

@@ -7,10 +7,10 @@ import Wire
 
 /// What was converted, for people: whose it is and who vouches for it, then a table of each kind.
 struct ConvertedText {
-  private let converted: Converted
+  private let converted: ConversionResult
   private let document: JSONObject
 
-  init(_ converted: Converted) {
+  init(_ converted: ConversionResult) {
     self.converted = converted
     document = CanonicalDocument(converted).json
   }

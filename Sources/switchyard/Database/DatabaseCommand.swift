@@ -49,7 +49,7 @@ enum DatabaseCommand {
           steps.map { ["version": .integer(Int64($0.version)), "title": .string($0.title)] }),
       ]
       try terminal.write(summary.notingStop)
-    } else if steps.isEmpty, CommandStop.signal == nil {
+    } else if steps.isEmpty, CommandShutdown.signal == nil {
       try terminal.write("the schema is version \(before.installed), as this build wants it\n")
     } else {
       for step in steps {
@@ -68,8 +68,8 @@ enum DatabaseCommand {
       let connection = try await Connection.open(configuration)
       let (schema, facts, tables) = try await connection.read { session throws(DatabaseError) in
         (
-          try Migrator().status(in: session), try DatabaseFacts(from: session),
-          try DatabaseFacts.tables(in: session)
+          try Migrator().status(in: session), try DatabaseStatistics(from: session),
+          try DatabaseStatistics.tables(in: session)
         )
       }
       await connection.close()

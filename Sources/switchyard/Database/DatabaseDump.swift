@@ -22,7 +22,7 @@ enum DatabaseDump {
     try await DatabaseOptions(arguments).withLedger(terminal) { connection in
       let written = Mutex(0)
       // If a large table keeps the dump from ending in time, this is printed anyway.
-      CommandStop.current?.summarize { terminal.note("\(written.withLock { $0 }) lines written") }
+      CommandShutdown.current?.summarize { terminal.note("\(written.withLock { $0 }) lines written") }
       let failure = try await connection.read { session throws(DatabaseError) in
         try write(from: session, to: terminal) { lines in written.withLock { $0 += lines } }
       }

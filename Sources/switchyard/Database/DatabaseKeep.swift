@@ -22,7 +22,7 @@ enum DatabaseKeep {
         "signal ignored: the database stops when no process uses it", metadata: ["signal": "\(signal.name)"])
     }
     defer { signals.cancel() }
-    let keeper = DatabaseKeeper(directory: options.embeddedDirectory, settings: options.serverSettings) { report in
+    let keeper = DatabaseSupervisor(directory: options.embeddedDirectory, settings: options.serverSettings) { report in
       logger.note(report)
       // Read by the process that started this one, for as long as it lives.
       try? terminal.write(report.json)
@@ -35,7 +35,7 @@ enum DatabaseKeep {
 
 extension Logger {
   /// What happens to the database, for who looks for the cause of a failure.
-  fileprivate func note(_ report: KeeperReport) {
+  fileprivate func note(_ report: SupervisorReport) {
     switch report {
     case .event(.moved(let reason)): notice("the data is elsewhere", metadata: ["reason": "\(reason)"])
     case .event(.initializing(let directory, let user)):

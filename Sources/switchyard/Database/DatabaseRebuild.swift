@@ -36,7 +36,7 @@ struct DatabaseRebuild {
       let rebuild = try await DatabaseRebuild(
         configuration, MasterKeyOptions(arguments, database: options), adapter, terminal)
       do {
-        CommandStop.current?.summarize { rebuild.sayStopped(wantsJSON) }
+        CommandShutdown.current?.summarize { rebuild.sayStopped(wantsJSON) }
         return isDry ? try await rebuild.rehearse(wantsJSON) : try await rebuild.run(wantsJSON)
       } catch let refused as RefusedMessage {
         throw NothingChanged(because: refused)
@@ -51,7 +51,7 @@ struct DatabaseRebuild {
   private let rebuild: RebuildLedger
   private let progress = Progress()
   /// Looked at by its own threads, which belong to no task.
-  private let stop = CommandStop.current
+  private let stop = CommandShutdown.current
   private let terminal: Terminal
 
   /// How many messages were read so far.
@@ -63,7 +63,7 @@ struct DatabaseRebuild {
   }
 
   private init(
-    _ configuration: DatabaseConfiguration, _ key: MasterKeyOptions, _ adapter: Adapter, _ terminal: Terminal
+    _ configuration: DatabaseConfiguration, _ key: MasterKeyOptions, _ adapter: MessageDecoder, _ terminal: Terminal
   ) async throws {
     self.terminal = terminal
     let connection = try await Connection.open(configuration)
@@ -82,7 +82,7 @@ struct DatabaseRebuild {
 
   private func run(_ wantsJSON: Bool) async throws -> ExitStatus {
     let summary = try await rebuild.apply(by: .ofCommand(), at: WallClock.system.now())
-    CommandStop.current?.summarize(nil)
+    CommandShutdown.current?.summarize(nil)
     if wantsJSON {
       try terminal.write([
         "messages": .integer(Int64(summary.messages)), "late": .integer(Int64(summary.late)),
@@ -107,7 +107,7 @@ struct DatabaseRebuild {
 
   private func rehearse(_ wantsJSON: Bool) async throws -> ExitStatus {
     let rehearsal = try await rebuild.plan(at: WallClock.system.now())
-    CommandStop.current?.summarize(nil)
+    CommandShutdown.current?.summarize(nil)
     if wantsJSON {
       try terminal.write([
         "messages": .integer(Int64(rehearsal.messages)), "dryRun": true,

@@ -53,9 +53,9 @@ enum DevCommand {
     terminal.note("Starting a database, the service and a simulated App Store…")
     let now = WallClock.system.now()
     let appStore = try RunningAppStore.start(
-      StoryPlay.world(at: now), RunningAppStore.Settings(), clock: .system)
+      DemoRunner.world(at: now), RunningAppStore.Settings(), clock: .system)
     let directory = "\(database.dataDirectory)/simulated-app-store"
-    _ = FileFacts.makeDirectory(database.dataDirectory)
+    _ = FileMetadata.makeDirectory(database.dataDirectory)
     try await SimulateServe.write(appStore, to: directory)
     var options = try ServeOptions(arguments)
     options.settings.verifyReceipt.production = appStore.productionURL + "/verifyReceipt"
@@ -70,12 +70,12 @@ enum DevCommand {
     options.settings.appStore = asking
     let receipts = ReceiptTrust.apple.addingAlsoForProduction([try appStore.store.identity.receiptPKI.trustedRoot()])
     guard let running = try await start(options, roots, receipts, arguments, terminal) else { return .failed }
-    let oldBackEnd = OldBackEnd()
-    let stage = StoryPlay.Stage(
+    let oldBackEnd = DemoBackEnd()
+    let stage = DemoRunner.Stage(
       appStore: appStore, oldBackEnd: oldBackEnd, oldBackEndURL: try oldBackEnd.start(), running: running,
       samples: arguments.value("samples"), directory: directory,
       databaseOptions: database.dataDirectory == ".switchyard" ? "" : " --data-dir \(database.dataDirectory)")
-    let story = StoryPlay(stage, at: now, terminal: terminal, staysAfterwards: !arguments.flag("once"))
+    let story = DemoRunner(stage, at: now, terminal: terminal, staysAfterwards: !arguments.flag("once"))
     // The story is the last service: when it ends without staying, the others stop after it.
     let services: [any Service] =
       running.services + [oldBackEnd, SimulatedService(store: appStore), story]
@@ -93,7 +93,7 @@ enum DevCommand {
       try await RunningInstallation.start(
         options.settings, database: database, migrates: true,
         key: MasterKeyOptions(arguments, database: database),
-        adapter: Adapter(
+        adapter: MessageDecoder(
           verifier: SignedDataVerifier(roots: roots, revocations: options.settings.revocations),
           receipts: ReceiptReader(trust: receipts)),
         logger: logger)

@@ -14,7 +14,7 @@ final class StoryAppStore {
     /// Apple's word for the attempt, as `SUCCESS` or `NO_RESPONSE`.
     let result: String
     /// Of the world.
-    let date: Milliseconds
+    let date: Timestamp
     /// From 1.
     let attempt: Int
   }
@@ -103,7 +103,7 @@ final class StoryAppStore {
             app: notification["bundleId"]?.string ?? "", title: title.joined(separator: "/"),
             version: notification["version"]?.integer ?? 0,
             result: made?["sendAttemptResult"]?.string ?? "",
-            date: Milliseconds(made?["attemptDate"]?.integer ?? 0), attempt: attempt + 1))
+            date: Timestamp(made?["attemptDate"]?.integer ?? 0), attempt: attempt + 1))
       }
       seen[number] = attempts.count
     }

@@ -11,10 +11,10 @@ struct StoryForgeries: Sendable {
   let v1: [UInt8]
 
   /// - Parameter start: before now; what is forged is dated there.
-  init(at start: Milliseconds, receiptPKI: ReceiptPKI) throws {
-    var world = StoryPlay.world(at: start)
+  init(at start: Timestamp, receiptPKI: ReceiptPKI) throws {
+    var world = DemoRunner.world(at: start)
     world.advance(by: .days(1))
-    let (inkwell, trailhead) = (StoryPlay.inkwell, StoryPlay.trailhead)
+    let (inkwell, trailhead) = (DemoRunner.inkwell, DemoRunner.trailhead)
     for app in [inkwell, trailhead] {
       let mallory = try world.enrol(in: app, environment: .production)
       try world.act(.buy(product: "pro.monthly"), on: mallory)

@@ -10,7 +10,7 @@ extension StoryTale {
   ///   - customer: of Inkwell, with auto-renewal off.
   ///   - apple: the base of the simulated App Store's own verifyReceipt.
   func goLive(with customer: String, beside apple: String, _ operated: StoryOperator, key: DeveloperKey) async throws {
-    let app = StoryPlay.inkwell
+    let app = DemoRunner.inkwell
     try await operated.register(key, of: app)
     add(app, "Inkwell's API key is registered; Switchyard asks Apple for its customers' histories", "", nil, "asked")
     try await operated.goLive(app)

@@ -11,9 +11,9 @@ import Time
 /// What the operator of a story does, by the operations that the command line has.
 struct StoryOperator: Sendable {
   let running: RunningInstallation
-  let now: Milliseconds
+  let now: Timestamp
 
-  private static let author = Author("switchyard dev", because: "story")
+  private static let author = AuditContext("switchyard dev", because: "story")
 
   /// Registers an app and returns a token for it; with a secret also its old back end, to which its notifications go on.
   func register(

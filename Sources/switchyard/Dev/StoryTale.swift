@@ -4,7 +4,7 @@ import Time
 
 /// The story itself, scene by scene, and what is looked up when it is over.
 final class StoryTale {
-  private typealias App = StoryPlay
+  private typealias App = DemoRunner
 
   /// Messages of the old back end and answers of verifyReceipt are written a moment after the answer.
   private static let patience = Duration.seconds(60)
@@ -19,10 +19,10 @@ final class StoryTale {
 
   let appStore: StoryAppStore
   let service: StoryService
-  private let oldBackEnd: OldBackEnd
+  private let oldBackEnd: DemoBackEnd
   private let oldBackEndURL: String
   let secrets: [String: String]
-  private let start: Milliseconds
+  private let start: Timestamp
   private let days: Int64
   private var minutes: Int64 = 0
   /// How many different messages reached Switchyard.
@@ -32,8 +32,8 @@ final class StoryTale {
   ///   - secrets: of V1, by bundle id.
   ///   - start: when the world began, `days` ago.
   init(
-    appStore: StoryAppStore, service: StoryService, oldBackEnd: OldBackEnd, oldBackEndURL: String,
-    secrets: [String: String], start: Milliseconds, days: Int64
+    appStore: StoryAppStore, service: StoryService, oldBackEnd: DemoBackEnd, oldBackEndURL: String,
+    secrets: [String: String], start: Timestamp, days: Int64
   ) {
     self.appStore = appStore
     self.service = service

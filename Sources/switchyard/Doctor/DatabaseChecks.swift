@@ -13,9 +13,9 @@ struct DatabaseChecks {
   /// - Parameter isPrivate: whether the server is ours, and on this machine.
   init(_ session: Session, at address: String, isPrivate: Bool, _ clock: WallClock) throws(DatabaseError) {
     let before = clock.now()
-    let facts = try DatabaseFacts(from: session)
+    let facts = try DatabaseStatistics(from: session)
     let after = clock.now()
-    let ledger = try DatabaseFacts.tables(in: session).reduce(0) { $0 + $1.bytes }
+    let ledger = try DatabaseStatistics.tables(in: session).reduce(0) { $0 + $1.bytes }
     all = [
       Self.version(facts.version, address), Self.durability(facts), Self.packet(facts.maximumPacket),
       MemoryCheck(
@@ -35,7 +35,7 @@ struct DatabaseChecks {
     return .ok("database", "\(version) at \(address)")
   }
 
-  private static func durability(_ facts: DatabaseFacts) -> Check {
+  private static func durability(_ facts: DatabaseStatistics) -> Check {
     if facts.isReadOnly {
       return .fail("durability", "the server is read-only", "name the primary in --database")
     }
@@ -56,7 +56,7 @@ struct DatabaseChecks {
     return .ok("packets", text)
   }
 
-  private static func clock(_ theirs: Milliseconds, _ before: Milliseconds, _ after: Milliseconds) -> Check {
+  private static func clock(_ theirs: Timestamp, _ before: Timestamp, _ after: Timestamp) -> Check {
     let offset =
       theirs < before ? before - theirs : theirs > after ? theirs - after : .milliseconds(0)
     let text = "\(offset.milliseconds) ms from the database's"

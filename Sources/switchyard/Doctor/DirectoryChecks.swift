@@ -14,7 +14,7 @@ struct DirectoryChecks {
   }
 
   private static func directory(_ path: String) -> Check {
-    guard let facts = FileFacts(path) else {
+    guard let facts = FileMetadata(path) else {
       return .warn("data directory", "\(path) is not there yet", "the first command that needs it makes it")
     }
     guard facts.isDirectory else { return .fail("data directory", "\(path) is no directory", "move it away") }
@@ -25,7 +25,7 @@ struct DirectoryChecks {
       return .warn("data directory", "\(path) belongs to another user", "run as the user of the service")
     }
     // It holds the master key, and where the database is.
-    if let free = FileFacts.freeSpace(at: path), free < 16 << 20 {
+    if let free = FileMetadata.freeSpace(at: path), free < 16 << 20 {
       return .fail("data directory", "\(free >> 20) MiB are free on its disk (\(path))", "make room there")
     }
     return .ok("data directory", path)
@@ -46,12 +46,12 @@ struct DirectoryChecks {
 
   private static func space(_ options: DatabaseOptions, _ headroom: UInt64) -> Check {
     // Where the directory is to be made, when it is not there yet.
-    guard let free = DiskHeadroom.free(options) ?? FileFacts.freeSpace(at: ".") else {
+    guard let free = DiskHeadroom.free(options) ?? FileMetadata.freeSpace(at: ".") else {
       return .warn("disk space", "cannot be asked", "look at df")
     }
     let place = EmbeddedServer.dataDirectory(of: options.embeddedDirectory).map { " for \($0)" } ?? ""
     let text = "\(free >> 20) MiB free\(place), the headroom is \(headroom >> 20) MiB"
-    return switch DiskLevel(free: free, headroom: headroom) {
+    return switch DiskSpaceLevel(free: free, headroom: headroom) {
     case .ample: .ok("disk space", text)
     case .low:
       .warn(
@@ -63,7 +63,7 @@ struct DirectoryChecks {
   }
 
   private static func key(_ options: MasterKeyOptions) -> Check {
-    guard let facts = FileFacts(options.path) else {
+    guard let facts = FileMetadata(options.path) else {
       return options.isNamed
         ? .fail("master key", "\(options.path) is not there", "bring it from the backup: what it sealed needs it")
         : .warn(

@@ -8,7 +8,7 @@ import Time
 struct LedgerChecks {
   let all: [Check]
 
-  init(_ session: Session, _ keys: Keyring?, now: Milliseconds) throws(DatabaseError) {
+  init(_ session: Session, _ keys: Keyring?, now: Timestamp) throws(DatabaseError) {
     let status = try Migrator().status(in: session)
     guard status.isCurrent else {
       all = [
@@ -28,7 +28,7 @@ struct LedgerChecks {
       + (try ServiceChecks(session, now: now).all) + (try SetupChecks(session).all) + (try StageChecks(session).all)
       + (try OutboxChecks(session, now: now).all) + (try Self.quarantine(session))
       + (try Self.heartbeats(session))
-      + (try AskingChecks(session, own, now: now).all)
+      + (try AppleAccessChecks(session, own, now: now).all)
   }
 
   private static func rebuild(_ session: Session) throws(DatabaseError) -> [Check] {
@@ -55,7 +55,7 @@ struct LedgerChecks {
       try InboxTable.messages(of: part, BodyVault(keys), in: session)
     }
     let checks = unreadable.map { message, reason -> Check in
-      message.receivedAt < accepted ?? Milliseconds(0)
+      message.receivedAt < accepted ?? Timestamp(0)
         ? .warn(
           "stored bodies", "\(reason); this key has been the database's since \(accepted?.iso8601 ?? "")",
           "nothing, if that key is lost: what came before is known, but cannot be shown, replayed or rebuilt from")

@@ -12,7 +12,7 @@ struct OutboxChecks {
   /// So many messages that are refused are no single message's fault.
   private static let manyFailing = 10
 
-  init(_ session: Session, now: Milliseconds) throws(DatabaseError) {
+  init(_ session: Session, now: Timestamp) throws(DatabaseError) {
     let depths = try OutboxTable.depths(in: session)
     guard !depths.isEmpty else {
       all = []
@@ -27,7 +27,7 @@ struct OutboxChecks {
     }
   }
 
-  static func checks(_ depth: OutboxDepth, of name: String, at now: Milliseconds) -> [Check] {
+  static func checks(_ depth: OutboxDepth, of name: String, at now: Timestamp) -> [Check] {
     var checks: [Check] = []
     if depth.failing >= manyFailing {
       checks.append(

@@ -8,7 +8,7 @@ struct RootChecks {
 
   private static let soon: Int64 = 180
 
-  init(_ trust: TrustOptions, now: Milliseconds) {
+  init(_ trust: TrustOptions, now: Timestamp) {
     let apple = Self.check(.appleG3, "Apple Root CA - G3, built in", "use a newer build of switchyard", now)
     let added = trust.added.map { one in
       Self.check(
@@ -26,10 +26,10 @@ struct RootChecks {
     all = [apple] + added + production
   }
 
-  private static func check(_ root: RootCertificate, _ name: String, _ remedy: String, _ now: Milliseconds) -> Check {
+  private static func check(_ root: RootCertificate, _ name: String, _ remedy: String, _ now: Timestamp) -> Check {
     let validity = root.certificate.validity
     let days = (validity.upperBound - now.wholeSeconds) / 86_400
-    let until = "\(name), valid until \(Milliseconds(validity.upperBound * 1_000).iso8601) (\(days) days)"
+    let until = "\(name), valid until \(Timestamp(validity.upperBound * 1_000).iso8601) (\(days) days)"
     if !validity.contains(now.wholeSeconds) { return .fail("root", until, remedy) }
     return days < soon ? .warn("root", until, remedy) : .ok("root", until)
   }

@@ -13,7 +13,7 @@ struct ServiceChecks {
   private static let answeredWithin = Interval.minutes(15)
   private static let leastCalls = 10
 
-  init(_ session: Session, now: Milliseconds) throws(DatabaseError) {
+  init(_ session: Session, now: Timestamp) throws(DatabaseError) {
     let apps = try AppTable.all(in: session)
     guard !apps.isEmpty else {
       all = []
@@ -33,7 +33,7 @@ struct ServiceChecks {
     ]
   }
 
-  private static func migrations(_ session: Session, _ now: Milliseconds) throws(DatabaseError) -> [Check] {
+  private static func migrations(_ session: Session, _ now: Timestamp) throws(DatabaseError) -> [Check] {
     try MigrationRecord.unattended(at: now, in: session).map { id in
       .fail(
         "migration", "no process works on migration \(id)",
@@ -42,11 +42,11 @@ struct ServiceChecks {
   }
 
   /// Of clients whose answer is Apple's, also where others have ours.
-  private static func answers(_ session: Session, _ apps: [App], _ now: Milliseconds) throws(DatabaseError) -> [Check] {
+  private static func answers(_ session: Session, _ apps: [App], _ now: Timestamp) throws(DatabaseError) -> [Check] {
     var checks: [Check] = []
     for app in apps {
       for environment in [Environment.production, .sandbox] {
-        let scope = Scope(app: app.id, environment: environment)
+        let scope = AppScope(app: app.id, environment: environment)
         guard
           let apple = try AnswerTimeTable.read(scope, since: now - answeredWithin, in: session)[.apple],
           apple.calls >= leastCalls, apple.errors * 2 >= apple.calls

@@ -7,7 +7,7 @@ struct SetupChecks {
   let all: [Check]
 
   init(_ session: Session) throws(DatabaseError) {
-    all = try SetupGap.all(in: session).map { gap in
+    all = try MissingSetup.all(in: session).map { gap in
       let name = gap.app.bundleID
       return switch gap {
       case .noLegacyURL(_, let environment):

@@ -10,7 +10,7 @@ struct StageChecks {
   init(_ session: Session) throws(DatabaseError) {
     let secretive = try CredentialTable.apps(with: .sharedSecret, in: session)
     let keyed = try CredentialTable.apps(with: .apiKey, in: session)
-    let flags = try FlagTable.all(in: session).filter { $0.value.stage.answers != .apple }
+    let flags = try StageTable.all(in: session).filter { $0.value.stage.answers != .apple }
     var checks: [Check] = []
     for app in try AppTable.all(in: session) {
       for (_, flag) in flags.filter({ $0.key.app == app.id }).sorted(by: { $0.key < $1.key }) {
@@ -24,7 +24,7 @@ struct StageChecks {
   }
 
   private static func noSecret(_ app: App, _ place: String, _ stage: Stage) -> Check {
-    let command = "`\(SetupGap.noSharedSecret(app).command)`"
+    let command = "`\(MissingSetup.noSharedSecret(app).command)`"
     return stage.asksVerifyReceipt
       ? .warn("stage", "\(place) has no shared secret: Apple is asked whether a password is right", command)
       : .fail("stage", "\(place) has no shared secret: receipts with subscriptions cannot be answered", command)
@@ -33,6 +33,6 @@ struct StageChecks {
   private static func noKey(_ app: App, _ place: String) -> Check {
     .fail(
       "stage", "\(place) has no API key: what is not known yet cannot be looked up",
-      "`\(SetupGap.noAPIKey(app).command)`")
+      "`\(MissingSetup.noAPIKey(app).command)`")
   }
 }

@@ -45,7 +45,7 @@ enum ExplainCommand {
     return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
       let app = try await AppRecord.find(bundleID, connection).app
       let dossiers = try await connection.read { session throws(DatabaseError) in
-        try Ledger.dossiers(of: id, app: app, extent: .customers, in: session)
+        try LedgerStore.dossiers(of: id, app: app, extent: .customers, in: session)
       }
       guard !dossiers.isEmpty else { throw NothingKnown(app: bundleID, id: id) }
       for dossier in dossiers {

@@ -8,32 +8,32 @@ import Time
 struct Explanation {
   let app: String
   let id: String
-  let now: Milliseconds
-  let dossier: Dossier
+  let now: Timestamp
+  let dossier: CustomerRecord
   let purchases: [Purchase]
   let subscriptions: [ExplainedSubscription]
   let appTransactions: [ExplainedThing]
   let events: [ExplainedEvent]
-  let accounts: [Attribution]
-  let transfers: [Transfer]
+  let accounts: [AccountAssociation]
+  let transfers: [AccountTransfer]
   /// Whose each originalTransactionId is now that passed from one account to another.
   let owners: [String: PresentOwner]
   let limit: ExplanationLimit
   private let vocabulary: Vocabulary
 
   init(
-    _ dossier: Dossier, app: String, id: String, vocabulary: Vocabulary, now: Milliseconds, limit: ExplanationLimit
+    _ dossier: CustomerRecord, app: String, id: String, vocabulary: Vocabulary, now: Timestamp, limit: ExplanationLimit
   ) {
     (self.app, self.id, self.now, self.dossier, self.vocabulary) = (app, id, now, dossier, vocabulary)
     self.limit = limit
     let purchases = Purchase.fold(dossier.purchases, rules: vocabulary.purchases.rules)
     self.purchases = purchases
-    let accounts = Attribution.merged(dossier.attributions)
-    transfers = Transfer.all(in: accounts, purchases: purchases)
+    let accounts = AccountAssociation.merged(dossier.attributions)
+    transfers = AccountTransfer.all(in: accounts, purchases: purchases)
     owners = Dictionary(
-      uniqueKeysWithValues: Transfer.owners(after: transfers).map { original, owner in
+      uniqueKeysWithValues: AccountTransfer.owners(after: transfers).map { original, owner in
         let told = accounts.filter { $0.originalTransactionID == original }
-        return (original, PresentOwner(accounts: owner, isAnother: Transfer.isFormer(id, owner, among: told)))
+        return (original, PresentOwner(accounts: owner, isAnother: AccountTransfer.isFormer(id, owner, among: told)))
       })
     self.accounts = accounts
     let renewals = Dictionary(grouping: dossier.renewals, by: \.key)
@@ -59,20 +59,20 @@ struct Explanation {
       }
     }
     let index = PeriodIndex(subscriptions.compactMap { $0.subscription?.shown(at: now) })
-    events = Occurrence.toldAndLearned(in: dossier.events, purchases: purchases).map { occurrence in
+    events = MergedEvent.toldAndLearned(in: dossier.events, purchases: purchases).map { occurrence in
       ExplainedEvent(occurrence: occurrence, isSuperseded: index.isSuperseded(occurrence.event))
     }
   }
 
   /// Purchases that only unsigned messages put beside these, or call by the id that was asked for.
-  var claimedNeighbours: [ClaimedNeighbour] {
-    var found = dossier.claimedLinks.map { link -> ClaimedNeighbour in
+  var claimedNeighbours: [UnconfirmedPurchase] {
+    var found = dossier.claimedLinks.map { link -> UnconfirmedPurchase in
       let isFirst = dossier.customers.values.contains { $0.contains(link.a) }
       let (member, other) = isFirst ? (link.a, link.b) : (link.b, link.a)
-      return ClaimedNeighbour(originalTransactionID: other.id, member: member.id, message: link.message)
+      return UnconfirmedPurchase(originalTransactionID: other.id, member: member.id, message: link.message)
     }
     for original in dossier.claimedOriginals {
-      found.append(ClaimedNeighbour(originalTransactionID: original, member: nil, message: nil))
+      found.append(UnconfirmedPurchase(originalTransactionID: original, member: nil, message: nil))
     }
     return found
   }
@@ -109,7 +109,7 @@ struct Explanation {
 
   /// The messages that said any of it, each once, the latest word last.
   var messages: [[UInt8]] {
-    var words: [(Milliseconds, [UInt8])] = dossier.purchases.map { ($0.rank.asOf, $0.message) }
+    var words: [(Timestamp, [UInt8])] = dossier.purchases.map { ($0.rank.asOf, $0.message) }
     words += dossier.renewals.map { ($0.rank.asOf, $0.message) }
     words += dossier.appTransactions.map { ($0.rank.asOf, $0.message) }
     words += dossier.events.map { ($0.rank.asOf, $0.message) }
@@ -128,7 +128,7 @@ struct ExplainedSubscription {
   let subscription: Subscription?
   let decision: AccessDecision?
   /// By which Apple is being asked now because of what V1 alone reported.
-  let lookUp: OpenLookUp?
+  let lookUp: PendingLookup?
   /// Nil where it never passed from one account to another.
   let owner: PresentOwner?
   let renewal: ExplainedThing?
@@ -139,13 +139,13 @@ struct ExplainedSubscription {
 
 /// Whose a subscription is now that passed from one account to another.
 struct PresentOwner {
-  let accounts: [Attribution.Kind: String]
+  let accounts: [AccountAssociation.Kind: String]
   /// Whether the account that was asked for had it once, and has it no more.
   let isAnother: Bool
 }
 
 /// A purchase that only unsigned messages put beside the customer's.
-struct ClaimedNeighbour {
+struct UnconfirmedPurchase {
   let originalTransactionID: String
   /// The customer's id that the message names with it; nil where the message gives it the id that was asked for.
   let member: String?
@@ -154,7 +154,7 @@ struct ClaimedNeighbour {
 }
 
 struct ExplainedEvent {
-  let occurrence: Occurrence
+  let occurrence: MergedEvent
   let isSuperseded: Bool
 }
 
@@ -174,10 +174,10 @@ struct ExplainedThing {
   struct Word {
     let value: JSONValue
     let source: Source
-    let asOf: Milliseconds
+    let asOf: Timestamp
     let message: [UInt8]
     let isInferred: Bool
-    let verdict: Verdict
+    let verdict: Outcome
     /// The rows of `Mappings` by which the source said it.
     let rows: [String]
   }

@@ -71,7 +71,7 @@ extension ExplainedSubscription {
   }
 }
 
-extension ClaimedNeighbour {
+extension UnconfirmedPurchase {
   fileprivate var json: JSONObject {
     [
       "originalTransactionId": .string(originalTransactionID), "with": JSONValue(member),
@@ -122,7 +122,7 @@ extension ExplainedEvent {
   }
 }
 
-extension Attribution {
+extension AccountAssociation {
   fileprivate var json: JSONObject {
     [
       "kind": .string(kind.name), "value": .string(value), "originalTransactionId": .string(originalTransactionID),
@@ -133,7 +133,7 @@ extension Attribution {
   }
 }
 
-extension Transfer {
+extension AccountTransfer {
   fileprivate var json: JSONObject {
     [
       "kind": .string(kind.name), "originalTransactionId": .string(originalTransactionID), "from": .string(from),

@@ -199,7 +199,7 @@ extension Explanation {
   }
 
   /// Of what a stored table says nobody knows since when.
-  private static func said(_ date: Milliseconds) -> String { date == Milliseconds(0) ? "stored" : date.iso8601 }
+  private static func said(_ date: Timestamp) -> String { date == Timestamp(0) ? "stored" : date.iso8601 }
 
   /// A line for each originalTransactionId of which several accounts were first said at one time, of the same purchase.
   private var sharedLines: [String] {

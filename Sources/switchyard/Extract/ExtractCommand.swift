@@ -98,7 +98,7 @@ struct ExtractCommand {
   }
 
   private func run(_ terminal: Terminal) async throws -> ExitStatus {
-    let stop = CommandStop.current
+    let stop = CommandShutdown.current
     if wantsJSON { stop?.saysNothing() }
     let progress = ExtractionProgress()
     let input = try InputReader(path, progress: progress, isStopped: { stop?.signal != nil })

@@ -35,8 +35,8 @@ struct ExtractReport: Sendable {
   private var isLive: Bool { terminal.isErrorTTY && !wantsJSON }
 
   /// Runs `body` and tells how far it is: all the time on a terminal, else each 30 s.
-  func whileRunning(_ body: @escaping @Sendable () async throws -> Accounts) async throws -> Accounts {
-    try await withThrowingTaskGroup(of: Accounts?.self) { group in
+  func whileRunning(_ body: @escaping @Sendable () async throws -> RowCounts) async throws -> RowCounts {
+    try await withThrowingTaskGroup(of: RowCounts?.self) { group in
       group.addTask { try await body() }
       group.addTask {
         while !Task.isCancelled {
@@ -89,7 +89,7 @@ struct ExtractReport: Sendable {
   }
 
   /// The summary; its accounts balance.
-  func finish(_ accounts: Accounts, stoppedBy signal: Signal?, failure: Failure? = nil) {
+  func finish(_ accounts: RowCounts, stoppedBy signal: Signal?, failure: Failure? = nil) {
     precondition(accounts.balances, "the accounts do not balance")
     let seconds = Double(elapsed.milliseconds) / 1_000
     if wantsJSON {
@@ -131,7 +131,7 @@ struct ExtractReport: Sendable {
     return text
   }
 
-  private func json(_ accounts: Accounts, _ signal: Signal?, _ failure: Failure?) -> JSONObject {
+  private func json(_ accounts: RowCounts, _ signal: Signal?, _ failure: Failure?) -> JSONObject {
     let figures = progress.figures
     let reasons = accounts.rejectedByReason.map { ($0.code, JSONValue.integer(Int64($0.count))) }
     let spans = figures.doubtful.map { span in

@@ -19,13 +19,13 @@ final class RejectFiles: Sendable {
   ///
   /// `path` is a folder when `input` is one and `path` is one already or ends with a slash.
   init(_ path: String, input: String) throws {
-    let isInputFolder = input != "-" && FileFacts(input)?.isDirectory == true
-    guard isInputFolder, path.hasSuffix("/") || FileFacts(path)?.isDirectory == true else {
+    let isInputFolder = input != "-" && FileMetadata(input)?.isDirectory == true
+    guard isInputFolder, path.hasSuffix("/") || FileMetadata(path)?.isDirectory == true else {
       target = .file(try OutputFile(path))
       return
     }
-    guard FileFacts.makeDirectory(path) else { throw FileError(path, reason: "the folder cannot be made") }
-    guard try FolderFiles.paths(below: path).isEmpty else {
+    guard FileMetadata.makeDirectory(path) else { throw FileError(path, reason: "the folder cannot be made") }
+    guard try DirectoryListing.paths(below: path).isEmpty else {
       throw FileError(path, reason: "the folder is not empty. Name another one, or remove the files in it.")
     }
     target = .folder(Self.withSlash(path), input: Self.withSlash(input))
@@ -54,7 +54,7 @@ final class RejectFiles: Sendable {
 
   private static func output(for file: String, in folder: String, input: String) throws -> OutputFile {
     let path = folder + Self.name(of: file, below: input)
-    if let slash = path.lastIndex(of: "/"), !FileFacts.makeDirectory(String(path[..<slash])) {
+    if let slash = path.lastIndex(of: "/"), !FileMetadata.makeDirectory(String(path[..<slash])) {
       throw FileError(path, reason: "the folder cannot be made")
     }
     return try OutputFile(path)
@@ -69,7 +69,7 @@ final class RejectFiles: Sendable {
     let name = String(file.dropFirst(file.hasPrefix(input) ? input.count : 0))
     guard let suffix = suffixes.first(where: { name.hasSuffix($0) && name != $0 }) else { return name }
     let plain = String(name.dropLast(suffix.count))
-    let isTaken = ([""] + suffixes).contains { $0 != suffix && FileFacts(input + plain + $0) != nil }
+    let isTaken = ([""] + suffixes).contains { $0 != suffix && FileMetadata(input + plain + $0) != nil }
     return isTaken ? name : plain
   }
 
@@ -83,7 +83,7 @@ final class RejectFiles: Sendable {
     if FileIdentity(path) == source { return true }
     // A path that does not exist yet: use the nearest folder that does.
     var folder = path
-    while FileFacts(folder)?.isDirectory != true { folder = parent(of: folder) }
+    while FileMetadata(folder)?.isDirectory != true { folder = parent(of: folder) }
     while let identity = FileIdentity(folder), identity != source {
       if identity == FileIdentity(folder + "/..") { return false }
       folder += "/.."

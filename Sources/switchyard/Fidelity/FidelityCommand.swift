@@ -47,12 +47,12 @@ struct FidelityCommand {
   private static let inputLimit = 32 << 20
 
   private let fidelity: Fidelity
-  private let date: Milliseconds?
+  private let date: Timestamp?
   private let wantsJSON: Bool
 
   private init(_ arguments: ParsedArguments) throws {
-    do throws(ComposingRules.ChoiceError) {
-      fidelity = Fidelity(AnswerComposer(try ComposingRules(choosing: arguments.values("reading"))))
+    do throws(ComposerRules.ChoiceError) {
+      fidelity = Fidelity(ResponseComposer(try ComposerRules(choosing: arguments.values("reading"))))
     } catch {
       switch error {
       case .unknownRow(let id):
@@ -61,7 +61,7 @@ struct FidelityCommand {
         throw Self.usage("\(one) and \(other) are readings of the same rule. Choose one of them.")
       }
     }
-    date = try arguments.integer("at", in: 0...253_402_300_799_999).map { Milliseconds(Int64($0)) }
+    date = try arguments.integer("at", in: 0...253_402_300_799_999).map { Timestamp(Int64($0)) }
     wantsJSON = arguments.wantsJSON
   }
 

@@ -27,12 +27,12 @@ struct FidelityPair {
 
     /// The same of the answer; nil for one that holds no receipt.
     var identity: String? {
-      let answer = VerifyReceiptAnswer(json)
+      let answer = VerifyReceiptResponse(json)
       guard let receipt = answer.receipt else { return nil }
       if let rows = receipt.inApp {
         return "\(receipt.bundleID ?? "") \(receipt.receiptCreationDate?.sinceEpoch ?? 0) \(rows.count)"
       }
-      return "\(receipt.bundleID ?? "") \(TransactionRow(receipt.json).transactionID ?? "")"
+      return "\(receipt.bundleID ?? "") \(V1TransactionRow(receipt.json).transactionID ?? "")"
     }
   }
 

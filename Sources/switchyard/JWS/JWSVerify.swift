@@ -47,7 +47,7 @@ struct JWSVerify {
 
   private let verifier: SignedDataVerifier
   /// With --check-revocation.
-  private let revocations: Revocations?
+  private let revocations: RevocationCache?
   private let expectation: ExpectedClaims
   /// Compared afterwards, where `expectation` cannot.
   private let environment: AppStoreEnvironment?
@@ -56,7 +56,7 @@ struct JWSVerify {
   private init(_ arguments: ParsedArguments) throws {
     var roots: [RootCertificate] = []
     for file in arguments.values("root") { roots += try TrustOptions.read(file) }
-    revocations = arguments.flag("check-revocation") ? Revocations() : nil
+    revocations = arguments.flag("check-revocation") ? RevocationCache() : nil
     verifier = SignedDataVerifier(
       roots: roots.isEmpty ? .apple : TrustedRoots(exactly: roots), revocations: revocations)
     environment = try arguments.choice("environment")
@@ -127,7 +127,7 @@ struct JWSVerify {
   ///
   /// A notification's parts are verified only after the notification itself, so the certificates come in turns.
   private func ask(
-    about items: [SignedInput.Item], _ revocations: Revocations, _ responder: Responder, _ terminal: Terminal
+    about items: [SignedInput.Item], _ revocations: RevocationCache, _ responder: Responder, _ terminal: Terminal
   ) async -> Refusal? {
     var refusal: Refusal?
     for _ in 0..<3 {
@@ -152,7 +152,7 @@ struct JWSVerify {
     let detail: String
   }
 
-  private func outcome(of item: SignedInput.Item, now: Milliseconds) -> Result<VerifiedDocument, Refusal> {
+  private func outcome(of item: SignedInput.Item, now: Timestamp) -> Result<VerifiedDocument, Refusal> {
     switch item.jws {
     case .failure(let problem): return .failure(Refusal(code: problem.code.rawValue, detail: problem.detail))
     case .success(let jws):

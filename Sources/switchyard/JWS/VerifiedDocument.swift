@@ -10,10 +10,10 @@ struct VerifiedDocument {
   /// What a notification carries; a member for each kind, also when it is not there.
   private let inside: [(name: PayloadKind, verified: Verified<JSONObject>?)]
   let environment: AppStoreEnvironment?
-  private let survey: Survey
+  private let survey: UndocumentedContent
 
   init(_ payload: VerifiedPayload) {
-    var survey: Survey
+    var survey: UndocumentedContent
     switch payload {
     case .notification(let all):
       (kind, main, environment) = (.notification, all.notification, all.environment)
@@ -33,7 +33,7 @@ struct VerifiedDocument {
       survey = AppTransactionPayload(main.payload).survey()
     case .realtimeRequest(let verified):
       (kind, main, environment, inside) = (.realtimeRequest, verified, verified.environment, [])
-      survey = Survey()
+      survey = UndocumentedContent()
     }
     self.survey = survey
   }
@@ -97,7 +97,7 @@ struct VerifiedDocument {
       case .string(let text) where member.key.hasPrefix("signed") && text.utf8.count > 200:
         return ["\(indent)\(plain(member.key)): (JWS of \(text.utf8.count) bytes)"]
       case .integer(let number) where member.key.hasSuffix("Date"):
-        return ["\(indent)\(plain(member.key)): \(number) (\(Milliseconds(number).iso8601))"]
+        return ["\(indent)\(plain(member.key)): \(number) (\(Timestamp(number).iso8601))"]
       case .null, .bool, .integer, .number, .string, .array:
         return ["\(indent)\(plain(member.key)): \(String(decoding: member.value.encoded(), as: UTF8.self))"]
       }

@@ -33,13 +33,13 @@ enum QuarantineReplay {
     let options = try DatabaseOptions(arguments)
     let selection = try selection(arguments)
     let revocations = try RevocationOption.revocations(arguments)
-    let intake = Intake(adapter: try TrustOptions(arguments).adapter(revocations: revocations))
+    let intake = IngestDecider(adapter: try TrustOptions(arguments).adapter(revocations: revocations))
     return try await options.withDatabase(terminal) { configuration in
       let connection = try await Connection.open(configuration)
       try await options.prepare(connection)
       let keys = try await MasterKeyOptions(arguments, database: options).keys(for: connection, terminal)
       let pool = Pool(configuration)
-      let replay = ReplayQuarantine(selection, readBy: intake, keys, into: Ledger(pool: pool, keys: keys))
+      let replay = ReplayQuarantine(selection, readBy: intake, keys, into: LedgerStore(pool: pool, keys: keys))
       let result: Result<ReplayQuarantine.Summary, any Error>
       do {
         revocations?.learn(
@@ -112,7 +112,7 @@ enum QuarantineReplay {
       terminal.note("nothing is in quarantine for \(code); see `switchyard quarantine list`")
     }
     terminal.note(arguments.flag("dry-run") ? "would be: \(summary.text)" : summary.text)
-    if arguments.wantsJSON, CommandStop.signal != nil {
+    if arguments.wantsJSON, CommandShutdown.signal != nil {
       let object: JSONObject = [
         "accepted": .integer(Int64(summary.accepted)), "refused": .integer(Int64(summary.refused)),
         "forwarded": .integer(Int64(summary.forwarded)),

@@ -55,9 +55,9 @@ enum MigratePlan {
         try AppTable.directory(with: keys, in: session)
       }
       let now = WallClock.system.now()
-      let judge = RowJudge(
-        intake: Intake(adapter: trust.adapter), directory: directory,
-        claims: RowJudge.Claims(app: starting.app, environment: environment, receivedAt: now))
+      let judge = RowClassifier(
+        intake: IngestDecider(adapter: trust.adapter), directory: directory,
+        claims: RowClassifier.JobDefaults(app: starting.app, environment: environment, receivedAt: now))
       let estimate = try await MigrationEstimate.make(
         of: parts, by: judge, keys, rows: sample, perSecond: settings.rowsPerSecond)
       var places: [MigrationPlan.Place] = []
@@ -93,15 +93,16 @@ enum MigratePlan {
 
   private static func place(
     _ app: App, _ environment: Environment?, _ figures: MigrationEstimate.Figures, _ settings: MigrationSettings,
-    ledger connection: Connection, at now: Milliseconds
+    ledger connection: Connection, at now: Timestamp
   ) async throws -> MigrationPlan.Place {
-    let key = BudgetKey(
+    let key = RateLimitKey(
       app: app.bundleID, endpoint: .getTransactionHistory, environment: environment == .sandbox ? .sandbox : .production
     )
     let learned = try await connection.read { session throws(DatabaseError) in
-      try LedgerBudgets.learned(key, at: now, in: session)
+      try DatabaseRateLimitStore.learned(key, at: now, in: session)
     }
-    let forecast = CallBudget(bounds: .documented(key), learned: learned).forecast(calls: figures.lookUps, now: now)
+    let forecast = RateLimiterState(bounds: .documented(key), learned: learned).forecast(
+      calls: figures.lookUps, now: now)
     if let calls = settings.callsPerSecond, Double(calls) < forecast.perSecond {
       return MigrationPlan.Place(
         app: app.bundleID, environment: environment?.rawValue ?? "", figures: figures,

@@ -17,7 +17,7 @@ enum MigrateRejects {
     _ terminal: Terminal, _ connection: Connection
   ) async throws {
     for part in record.parts {
-      guard case .files(let files) = try MigrationSource(stored: part.source), FileFacts(files.path) != nil else {
+      guard case .files(let files) = try MigrationSource(stored: part.source), FileMetadata(files.path) != nil else {
         continue
       }
       if try RejectFiles.isWithin(path, input: files.path) {

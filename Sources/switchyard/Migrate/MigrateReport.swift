@@ -61,7 +61,7 @@ enum MigrateReport {
 
   private struct Cause {
     let app: String
-    let state: MigrationLeftover.State
+    let state: UnresolvedID.State
     let reason: String
     let count: Int
 
@@ -74,7 +74,7 @@ enum MigrateReport {
   }
 
   private static func markdown(
-    _ record: MigrationRecord, _ causes: [Cause], _ list: [MigrationLeftover], _ names: [App.ID: String]
+    _ record: MigrationRecord, _ causes: [Cause], _ list: [UnresolvedID], _ names: [App.ID: String]
   ) -> String {
     let (job, accounts) = (record.job, record.accounts)
     var text = "# Migration \(job.id): \(job.state.name)\n\n"

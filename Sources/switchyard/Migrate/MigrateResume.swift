@@ -29,11 +29,11 @@ enum MigrateResume {
     options: limits + [
       .value("reason", "TEXT", "Why, for the audit."),
       .flag("here", "Carry it out in this process, and end when it is done."), JSONOutput.option,
-    ] + MigrateHere.options, arguments: [MigrateCommand.job]
+    ] + InlineMigration.options, arguments: [MigrateCommand.job]
   ) { arguments, terminal in
     let number = try MigrateCommand.number(arguments)
     let options = try DatabaseOptions(arguments)
-    let here = try arguments.flag("here") ? MigrateHere(arguments, options) : nil
+    let here = try arguments.flag("here") ? InlineMigration(arguments, options) : nil
     return try await options.withLedger(terminal) { connection in
       let job = try await connection.read { session throws(DatabaseError) in
         try MigrationJobTable.find(number, in: session)

@@ -30,7 +30,7 @@ struct MigrateSources {
   private let paths: [String]
   private let arguments: ParsedArguments
   private let table: String?
-  private let condition: OperatorCondition?
+  private let condition: WhereClause?
   private let wishes: TableInspection.Wishes
 
   init(_ arguments: ParsedArguments, _ options: DatabaseOptions) throws(UsageError) {
@@ -38,8 +38,8 @@ struct MigrateSources {
     paths = arguments.positionals
     spooled = SpooledInput(in: options.dataDirectory)
     table = arguments.value("table")
-    do throws(OperatorCondition.Flaw) {
-      condition = try arguments.value("where").map { text throws(OperatorCondition.Flaw) in try OperatorCondition(text)
+    do throws(WhereClause.Flaw) {
+      condition = try arguments.value("where").map { text throws(WhereClause.Flaw) in try WhereClause(text)
       }
     } catch {
       throw UsageError(.invalidValue, "--where is one condition of SQL: \(error.rawValue).", path: arguments.path)
@@ -114,7 +114,7 @@ struct MigrateSources {
     for path in paths {
       let file = try path == "-" ? spooled.keep() : path
       parts += try FileSource.parts(of: file, columns: columns)
-      names[FileFacts.absolute(file)] = path == "-" ? "standard input" : path
+      names[FileMetadata.absolute(file)] = path == "-" ? "standard input" : path
     }
     if let (source, password) = try await tableSource() {
       parts.append(source.part(password: password, sealedWith: password == nil ? nil : try keys()))

@@ -31,7 +31,7 @@ enum MigrateStart {
       .value("environment", "NAME", "Production or Sandbox: of what does not say it itself, as bare ids."),
       .flag("yes", "Begin although there are warnings; the report says so."),
       .flag("here", "Carry it out in this process, and end when it is done."), JSONOutput.option,
-    ] + MigrateSources.options + MigrateResume.limits + MigrateHere.options,
+    ] + MigrateSources.options + MigrateResume.limits + InlineMigration.options,
     arguments: [Positional("SOURCE", count: .any, "Files and folders, or - for stdin.")]
   ) { arguments, terminal in
     let environment = try EnvironmentOption.environment(arguments)
@@ -56,7 +56,7 @@ enum MigrateStart {
       .value(
         "source-database", "URL", environment: "SWITCHYARD_SOURCE_DATABASE", "The password of a table's database."),
       JSONOutput.option,
-    ] + MigrateHere.options,
+    ] + InlineMigration.options,
     arguments: [Positional("PLAN", "What `migrate plan --out` kept.")]
   ) { arguments, terminal in
     let path = arguments.positionals[0]
@@ -86,7 +86,7 @@ enum MigrateStart {
     _ arguments: ParsedArguments, _ options: DatabaseOptions, _ terminal: Terminal, spooled: SpooledInput? = nil,
     _ find: (() throws -> Keyring) async throws -> MigrationStartup
   ) async throws -> ExitStatus {
-    let here = try arguments.flag("here") ? MigrateHere(arguments, options) : nil
+    let here = try arguments.flag("here") ? InlineMigration(arguments, options) : nil
     return try await options.withLedger(terminal) { connection in
       var isSourceNeeded = false
       defer { if !isSourceNeeded { spooled?.remove() } }

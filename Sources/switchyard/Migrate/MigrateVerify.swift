@@ -44,7 +44,7 @@ enum MigrateVerify {
       .value(
         "receipts-per-second", "N", default: "5", "Receipts about which Apple is asked in a second at most, 1 to 50."),
       .flag("dry-run", "Say what would be asked and ask nothing."), JSONOutput.option,
-    ] + AskingApple.options + TrustOptions.options + MasterKeyOptions.options,
+    ] + AppleClient.options + TrustOptions.options + MasterKeyOptions.options,
     arguments: [MigrateCommand.job]
   ) { arguments, terminal in
     let verify = VerifyMigration(
@@ -52,7 +52,7 @@ enum MigrateVerify {
       in: try EnvironmentOption.environment(arguments), mostImpact: try RolloutAdvance.impactBound(arguments))
     let calls = try arguments.integer("receipts-per-second", in: 1...50) ?? 5
     let trust = try TrustOptions(arguments)
-    let hosts = try AskingApple.hosts(arguments)
+    let hosts = try AppleClient.hosts(arguments)
     let options = try DatabaseOptions(arguments)
     return try await options.withLedger(terminal) { connection in
       let keys = try await MasterKeyOptions(arguments, database: options).keys(for: connection, terminal)
@@ -62,7 +62,7 @@ enum MigrateVerify {
       var statuses: [ExitStatus] = plan.places.contains { $0.obstacle != nil } || plan.places.isEmpty ? [.refused] : []
       guard !arguments.flag("dry-run") else { return statuses.first ?? .done }
       let pool = Pool(connection.configuration)
-      let asking = AskingApple(hosts, sharing: pool)
+      let asking = AppleClient(hosts, sharing: pool)
       let shadow = try await shadow(pool, keys, trust, connection, terminal)
       for place in plan.places where place.obstacle == nil {
         let proof = try await verify.verify(
@@ -84,26 +84,26 @@ enum MigrateVerify {
   /// Composes and compares in this process as a service does.
   private static func shadow(
     _ pool: Pool, _ keys: Keyring, _ trust: TrustOptions, _ connection: Connection, _ terminal: Terminal
-  ) async throws -> Shadow {
+  ) async throws -> ShadowComparer {
     let directory = try await connection.read { session throws(DatabaseError) in
       try AppTable.directory(with: keys, in: session)
     }
-    let answering = Answering(
-      pool: pool, directory: Answering.Directory(current: { directory }, refreshed: { directory }),
-      reader: trust.adapter.receipts, memory: AnswerMemory(kept: .milliseconds(0)), clock: .system
+    let answering = VerifyReceiptResponder(
+      pool: pool, directory: VerifyReceiptResponder.Directory(current: { directory }, refreshed: { directory }),
+      reader: trust.adapter.receipts, memory: ResponseCache(kept: .milliseconds(0)), clock: .system
     ) { _, _, _, _ in nil }
     let logger = Logger(
       label: "switchyard", level: .error, handler: StreamLogHandler(clock: .system, format: terminal.logFormat))
     // Its times are not a service's: they are never written.
-    let times = AnswerTimes(
+    let times = ResponseTimes(
       pool: pool, every: .seconds(3_600), stageSetAt: { _ in nil }, clock: .system, logger: logger)
-    return Shadow(
+    return ShadowComparer(
       answering: answering, pool: pool, keys: keys, times: times, metrics: MetricsRegistry(), disk: { .ample },
       clock: .system, logger: logger)
   }
 }
 
-extension MigrationProof {
+extension MigrationVerification {
   fileprivate var exitStatus: ExitStatus {
     switch verdict {
     case .proven: .done
@@ -119,14 +119,14 @@ extension MigrationProof {
   }
 }
 
-extension AskingApple {
+extension AppleClient {
   /// What Apple's verifyReceipt says; nil where the receipt belongs to the other environment.
   fileprivate var verifyReceipt: VerifyMigration.Ask {
     { [client] receipt, password, place in
       guard let environment = APIEnvironment(place.environment) else { return nil }
       let answer = try await client.verifyReceipt(
         ReceiptRequest(receiptData: receipt, password: password), app: place.app.bundleID,
-        along: EnvironmentRoute(known: environment))
+        along: EnvironmentSearch(known: environment))
       return answer.environment == environment
         ? VerifyMigration.Answer(answer.json, bytes: answer.body.count) : nil
     }

@@ -11,7 +11,7 @@ enum MigrateWatch {
     _ number: Int, _ options: DatabaseOptions, _ arguments: ParsedArguments, _ terminal: Terminal,
     _ connection: Connection
   ) async throws -> ExitStatus {
-    var last: (at: ContinuousClock.Instant, accounts: MigrationAccounts)?
+    var last: (at: ContinuousClock.Instant, accounts: MigrationCounts)?
     var said: ContinuousClock.Instant?
     var idle: (since: ContinuousClock.Instant, isSaid: Bool)?
     while true {
@@ -61,17 +61,17 @@ enum MigrateWatch {
     var rows: Int64 = 0
     var ids: Int64 = 0
 
-    init(_ now: MigrationAccounts, since before: MigrationAccounts?, within duration: Duration?) {
+    init(_ now: MigrationCounts, since before: MigrationCounts?, within duration: Duration?) {
       guard let before, let duration, duration > .milliseconds(100) else { return }
       let seconds = Double(duration / .milliseconds(1)) / 1_000
-      func ended(_ accounts: MigrationAccounts) -> Int { accounts.ids - accounts.open }
+      func ended(_ accounts: MigrationCounts) -> Int { accounts.ids - accounts.open }
       rows = Int64(Double(now.rows - before.rows) / seconds)
       ids = Int64(Double(ended(now) - ended(before)) / seconds)
     }
   }
 
   private static func line(
-    _ record: MigrationRecord, _ pace: Pace, _ limits: [MigrationLimit], _ holdUp: MigrationHoldUp?,
+    _ record: MigrationRecord, _ pace: Pace, _ limits: [MigrationLimit], _ holdUp: MigrationBlocker?,
     _ advice: String?
   ) -> String {
     let accounts = record.accounts

@@ -35,13 +35,13 @@ enum MigrationJSON {
   }
 
   /// Null where the job is not held up.
-  static func heldUp(_ holdUp: MigrationHoldUp?) -> JSONValue { holdUp.map { JSONValue.object($0.json) } ?? .null }
+  static func heldUp(_ holdUp: MigrationBlocker?) -> JSONValue { holdUp.map { JSONValue.object($0.json) } ?? .null }
 
   static func warnings(_ warnings: [MigrationWarning]) -> JSONValue {
     .array(warnings.map { ["code": .string($0.code), "text": .string($0.text)] })
   }
 
-  static func accounts(_ accounts: MigrationAccounts) -> JSONObject {
+  static func accounts(_ accounts: MigrationCounts) -> JSONObject {
     [
       "in": .integer(Int64(accounts.rows)), "usable": .integer(Int64(accounts.usable)),
       "duplicates": .integer(Int64(accounts.duplicates)), "links": .integer(Int64(accounts.links)),

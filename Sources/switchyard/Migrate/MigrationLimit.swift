@@ -18,7 +18,7 @@ struct MigrationLimit {
 
   /// What an app's ids need before Apple is asked.
   private struct Setup {
-    let learned: LearnedRate?
+    let learned: AdaptiveRate?
     let hasKey: Bool
     let stage: Stage?
     let wait: LookUpWait?
@@ -30,7 +30,7 @@ struct MigrationLimit {
   ///   - rate: ids that were answered in a second, as of late; 0 where nothing was measured.
   ///   - isHeldUp: whether a file holds all migrations of this data directory up.
   static func all(
-    _ record: MigrationRecord, idsPerSecond rate: Int64, isHeldUp: Bool, at now: Milliseconds, _ connection: Connection
+    _ record: MigrationRecord, idsPerSecond rate: Int64, isHeldUp: Bool, at now: Timestamp, _ connection: Connection
   ) async throws -> [Self] {
     var limits: [Self] = []
     let rows = record.accounts.rows
@@ -47,20 +47,21 @@ struct MigrationLimit {
 
   private static func limit(
     of place: (app: String, environment: Environment), open: Int, _ record: MigrationRecord, _ rate: Int64,
-    _ isHeldUp: Bool, _ now: Milliseconds, _ connection: Connection
+    _ isHeldUp: Bool, _ now: Timestamp, _ connection: Connection
   ) async throws -> Self {
     let (app, environment, settings) = (place.app, place.environment, record.job.settings)
-    let key = BudgetKey(
+    let key = RateLimitKey(
       app: app, endpoint: .getTransactionHistory, environment: environment == .sandbox ? .sandbox : .production)
     let setup = try await connection.read { session throws(DatabaseError) in
       let id = try AppTable.all(in: session).first { $0.bundleID == app }?.id
       let keyed = try CredentialTable.apps(with: .apiKey, in: session)
-      let flags = try FlagTable.all(in: session)
+      let flags = try StageTable.all(in: session)
       return Setup(
-        learned: try LedgerBudgets.learned(key, at: now, in: session), hasKey: id.map { keyed.contains($0) } ?? false,
-        stage: id.flatMap { flags[Scope(app: $0, environment: environment)]?.stage },
+        learned: try DatabaseRateLimitStore.learned(key, at: now, in: session),
+        hasKey: id.map { keyed.contains($0) } ?? false,
+        stage: id.flatMap { flags[AppScope(app: $0, environment: environment)]?.stage },
         wait: try id.flatMap { id throws(DatabaseError) in
-          try LookUpWait.read(Scope(app: id, environment: environment), at: now, in: session)
+          try LookUpWait.read(AppScope(app: id, environment: environment), at: now, in: session)
         })
     }
     guard setup.hasKey else { return Self(seconds: nil, cause: "a key of the App Store Server API for \(app)") }
@@ -72,7 +73,7 @@ struct MigrationLimit {
       return Self(seconds: nil, cause: "the hours \(hours.text) UTC")
     }
     if let wait = setup.wait { return Self(seconds: nil, cause: wait.text) }
-    let forecast = CallBudget(bounds: .documented(key), learned: setup.learned).forecast(calls: open, now: now)
+    let forecast = RateLimiterState(bounds: .documented(key), learned: setup.learned).forecast(calls: open, now: now)
     if let calls = settings.callsPerSecond, Double(calls) < forecast.perSecond {
       // A customer has one id or more, so before anything was measured this is the longest that it can take.
       let seconds = rate > 0 ? Int64(open) / rate : Int64(open / max(1, calls))

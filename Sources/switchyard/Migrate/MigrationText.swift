@@ -35,7 +35,7 @@ enum MigrationText {
   }
 
   /// What to do about a job that no process works on; nil where one does, or where it is held up.
-  static func unattended(_ record: MigrationRecord, _ holdUp: MigrationHoldUp?) -> String? {
+  static func unattended(_ record: MigrationRecord, _ holdUp: MigrationBlocker?) -> String? {
     guard record.isUnattended, holdUp == nil else { return nil }
     return """
       no process works on it: start `switchyard serve` on this database, or run `switchyard migrate resume \(record.job.id) \
@@ -57,7 +57,7 @@ enum MigrationText {
   static func known(_ name: String) -> String { name.isEmpty ? "not known" : name }
 
   /// `6 in = 4 usable + 1 duplicates + 0 without purchases + 1 rejected`.
-  static func rows(_ accounts: MigrationAccounts) -> String {
+  static func rows(_ accounts: MigrationCounts) -> String {
     var text = "\(accounts.rows) in = \(accounts.usable) usable + \(accounts.duplicates) duplicates"
     text += " + \(accounts.withoutPurchases) without purchases + \(accounts.allRejected) rejected"
     if accounts.links > 0 { text += "; \(accounts.links) of the duplicates brought another user" }
@@ -65,7 +65,7 @@ enum MigrationText {
   }
 
   /// `9 ids = 5 settled + 1 unknown to Apple + 0 failed + 3 open`.
-  static func ids(_ accounts: MigrationAccounts) -> String {
+  static func ids(_ accounts: MigrationCounts) -> String {
     "\(accounts.ids) ids = \(accounts.settled) settled + \(accounts.unknown) unknown to Apple"
       + " + \(accounts.failed) failed + \(accounts.open) open"
   }

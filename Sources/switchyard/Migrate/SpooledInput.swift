@@ -13,8 +13,8 @@ final class SpooledInput: Sendable {
 
   /// Returns where it is, once it is whole; a command that is stopped stops it, whatever came until then.
   func keep() throws -> String {
-    let folder = "\(FileFacts.absolute(directory))/migrations"
-    guard FileFacts.makeDirectory(folder) else { throw FileError(folder, reason: "the folder cannot be made") }
+    let folder = "\(FileMetadata.absolute(directory))/migrations"
+    guard FileMetadata.makeDirectory(folder) else { throw FileError(folder, reason: "the folder cannot be made") }
     let name = String(decoding: Base64.url.encode([UInt8].random(count: 12)), as: UTF8.self)
     let path = "\(folder)/stdin-\(name)"
     let input = try InputFile("-")

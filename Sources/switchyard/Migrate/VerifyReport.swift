@@ -69,7 +69,7 @@ struct VerifyReport {
     ])
   }
 
-  func tell(_ proof: MigrationProof, of place: VerifyMigration.Place) throws {
+  func tell(_ proof: MigrationVerification, of place: VerifyMigration.VerifiedScope) throws {
     let next = next(after: proof, of: place)
     if arguments.wantsJSON {
       var object = json(of: place)
@@ -83,16 +83,16 @@ struct VerifyReport {
     try terminal.write("\(place.name): \(proof.text)\n  \(verdict(proof))\n  next: \(next)\n")
   }
 
-  private func json(of place: VerifyMigration.Place) -> JSONObject {
+  private func json(of place: VerifyMigration.VerifiedScope) -> JSONObject {
     [
       "app": .string(place.app.bundleID), "environment": .string(place.environment.rawValue),
       "usable": .integer(Int64(place.usable)),
     ]
   }
 
-  private func verdict(_ proof: MigrationProof) -> String {
+  private func verdict(_ proof: MigrationVerification) -> String {
     let bound =
-      "at 95 % confidence at most \(RateBound.percent(proof.bound)) of the customers with a usable receipt would have different access"
+      "at 95 % confidence at most \(ConfidenceBound.percent(proof.bound)) of the customers with a usable receipt would have different access"
     switch proof.verdict {
     case .proven: return "proven: \(bound)"
     case .affected: return "not proven: \(bound)"
@@ -106,7 +106,7 @@ struct VerifyReport {
     return "not proven." + (few.isEmpty ? " Too many receipts could not be compared." : few)
   }
 
-  private func cause(_ proof: MigrationProof) -> String? {
+  private func cause(_ proof: MigrationVerification) -> String? {
     guard let cause = proof.cause else { return nil }
     let count = proof.count(cause)
     let receipts = "\(count) of \(proof.asked.counted("receipt"))"
@@ -122,7 +122,7 @@ struct VerifyReport {
     }
   }
 
-  private func next(after proof: MigrationProof, of place: VerifyMigration.Place) -> String {
+  private func next(after proof: MigrationVerification, of place: VerifyMigration.VerifiedScope) -> String {
     let (app, environment) = (place.app.bundleID, place.environment.rawValue)
     let comparisons = "switchyard compare list --app \(app) --environment \(environment)"
     switch proof.verdict {
@@ -151,13 +151,13 @@ struct VerifyReport {
   /// This command about one place, with the options that it was given.
   ///
   /// But for `--database`, whose URL may hold a password.
-  private func again(_ place: VerifyMigration.Place) -> String {
+  private func again(_ place: VerifyMigration.VerifiedScope) -> String {
     "switchyard migrate verify \(job.id) --app \(place.app.bundleID) --environment \(place.environment.rawValue)"
       + arguments.again(["max-impact", "receipts-per-second", "data-dir", "master-key-file", "base-url"])
       + TrustOptions.given(arguments)
   }
 }
 
-extension VerifyMigration.Place {
+extension VerifyMigration.VerifiedScope {
   var name: String { "\(app.bundleID) \(environment.rawValue)" }
 }

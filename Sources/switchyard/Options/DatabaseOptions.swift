@@ -44,7 +44,7 @@ struct DatabaseOptions: Sendable {
   var migrationFlag: String { "\(dataDirectory)/migrate.pause" }
 
   /// That file as a path from the root on, if it is there.
-  var raisedMigrationFlag: String? { FileFacts(migrationFlag) == nil ? nil : FileFacts.absolute(migrationFlag) }
+  var raisedMigrationFlag: String? { FileMetadata(migrationFlag) == nil ? nil : FileMetadata.absolute(migrationFlag) }
 
   /// Where the private database is.
   var embeddedDirectory: String { "\(dataDirectory)/database" }
@@ -61,7 +61,7 @@ struct DatabaseOptions: Sendable {
   /// A database that answers, and our use of it when it is the private one.
   struct Opened {
     let configuration: DatabaseConfiguration
-    let database: PrivateDatabase?
+    let database: EmbeddedDatabase?
   }
 
   /// Joins the users of the private database, which is started if need be, or takes the URL's word.
@@ -69,7 +69,7 @@ struct DatabaseOptions: Sendable {
   /// - Parameter note: hears what takes long: that a database is made, or that another process is waited for.
   func open(note: @escaping @Sendable (String) -> Void) async throws -> Opened {
     if let url { return Opened(configuration: url.configuration, database: nil) }
-    let opened = try await PrivateDatabase.open(
+    let opened = try await EmbeddedDatabase.open(
       directory: embeddedDirectory, settings: serverSettings, keeper: keeper
     ) { event in
       if let text = Self.text(event) { note(text) }
@@ -95,17 +95,17 @@ struct DatabaseOptions: Sendable {
   }
 
   /// This program once more, as the process that keeps the database.
-  private var keeper: KeeperProgram {
-    KeeperProgram(
+  private var keeper: SupervisorProgram {
+    SupervisorProgram(
       path: ProcessEnvironment.program,
       arguments: [
-        "db", "keep", "--data-dir", FileFacts.absolute(dataDirectory), "--database-memory", "\(memory.bytes)",
+        "db", "keep", "--data-dir", FileMetadata.absolute(dataDirectory), "--database-memory", "\(memory.bytes)",
       ],
       // What this process was told by its environment is said in so many words, and nothing else is the keeper's to know.
       environment: ProcessEnvironment.inherited(without: "SWITCHYARD_"))
   }
 
-  private static func text(_ event: PrivateDatabase.Event) -> String? {
+  private static func text(_ event: EmbeddedDatabase.Event) -> String? {
     switch event {
     case .server(.moved(let reason)): reason
     case .server(.initializing(let directory, _)): "making a private database in \(directory)"
@@ -137,7 +137,7 @@ extension DatabaseOptions {
       do { result = .success(try await body(opened.configuration)) } catch { result = .failure(error) }
     }
     // Whoever stops the command is not kept waiting: the keeper goes on stopping the database.
-    if CommandStop.signal == nil { await database.close(within: Self.longestStop) }
+    if CommandShutdown.signal == nil { await database.close(within: Self.longestStop) }
     return try result.get()
   }
 

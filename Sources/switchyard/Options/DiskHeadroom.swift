@@ -6,7 +6,7 @@ import Service
 /// How much of the disk is to stay free.
 enum DiskHeadroom {
   static let option = Option.value(
-    "disk-headroom", "SIZE", default: ByteSize(Int(DiskWatch.Settings.standard)).exact,
+    "disk-headroom", "SIZE", default: ByteSize(Int(DiskSpaceMonitor.Settings.standard)).exact,
     environment: "SWITCHYARD_DISK_HEADROOM",
     "Disk space that must stay free where the private database's files are, as 512M or 2G. With less, unproven messages are not kept; "
       + "with less than a quarter of it, every sender is answered 503 \"disk full\". 0 turns this off.")
@@ -14,21 +14,21 @@ enum DiskHeadroom {
   /// In bytes.
   static func size(_ arguments: ParsedArguments) throws(UsageError) -> UInt64 {
     let size = try arguments.size("disk-headroom", in: ByteSize(0)...ByteSize(1 << 50))
-    return UInt64(size?.bytes ?? Int(DiskWatch.Settings.standard))
+    return UInt64(size?.bytes ?? Int(DiskSpaceMonitor.Settings.standard))
   }
 
   /// Bytes that may still be written where the private database's files are, or where they will be as far as is known.
   static func free(_ database: DatabaseOptions) -> UInt64? {
-    EmbeddedServer.dataDirectory(of: database.embeddedDirectory).flatMap { FileFacts.freeSpace(at: $0) }
-      ?? FileFacts.freeSpace(at: database.dataDirectory)
+    EmbeddedServer.dataDirectory(of: database.embeddedDirectory).flatMap { FileMetadata.freeSpace(at: $0) }
+      ?? FileMetadata.freeSpace(at: database.dataDirectory)
   }
 
   /// What `serve` watches; nil with --database, whose disk cannot be seen from here.
   static func settings(
     _ arguments: ParsedArguments, _ database: DatabaseOptions
-  ) throws(UsageError) -> DiskWatch.Settings? {
+  ) throws(UsageError) -> DiskSpaceMonitor.Settings? {
     let headroom = try size(arguments)
     guard database.url == nil, headroom > 0 else { return nil }
-    return DiskWatch.Settings(headroom: headroom) { free(database) }
+    return DiskSpaceMonitor.Settings(headroom: headroom) { free(database) }
   }
 }

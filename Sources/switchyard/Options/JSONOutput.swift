@@ -19,10 +19,10 @@ extension Terminal {
 
 extension JSONObject {
   /// The same, with the signal that stopped the command, if one did: `"stoppedBy": "SIGINT"`.
-  var notingStop: JSONObject { notingStop(of: CommandStop.current) }
+  var notingStop: JSONObject { notingStop(of: CommandShutdown.current) }
 
   /// The same where no task says which command runs.
-  func notingStop(of stop: CommandStop?) -> JSONObject {
+  func notingStop(of stop: CommandShutdown?) -> JSONObject {
     var object = self
     object["stoppedBy"] = stop?.signal.map { .string($0.name) }
     return object

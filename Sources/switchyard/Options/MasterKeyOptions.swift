@@ -24,7 +24,7 @@ struct MasterKeyOptions: Sendable {
   }
 
   /// Whether the file is there, or was named and so has to be.
-  var isThere: Bool { isNamed || FileFacts(path) != nil }
+  var isThere: Bool { isNamed || FileMetadata(path) != nil }
 
   /// The key, made now when it is the data directory's and not there yet.
   ///
@@ -37,7 +37,7 @@ struct MasterKeyOptions: Sendable {
       if hasSealed { throw MissingMasterKey(path: path) }
       try make(note)
     }
-    let facts = FileFacts(path)
+    let facts = FileMetadata(path)
     if let facts, !facts.isRegular { throw MasterKeyFileError(path: path, reason: "it is no regular file") }
     let bytes = try Input.read(path, limit: 1_024)
     if let facts, facts.mode & 0o077 != 0 {
@@ -68,7 +68,7 @@ struct MasterKeyOptions: Sendable {
   }
 
   private func make(_ note: (String) -> Void) throws {
-    _ = FileFacts.makeDirectory(directory)
+    _ = FileMetadata.makeDirectory(directory)
     do throws(PrivateFile.Failure) {
       try PrivateFile.create(path, contents: MasterKey.generate().fileContents)
       note("made a master key in \(path): keep a copy; every machine on this database needs the same")

@@ -8,10 +8,10 @@ enum RevocationOption {
     "Ask Apple's OCSP responders twice a day whether its certificates were revoked.")
 
   /// The certificates to ask about; `nil` if none are.
-  static func revocations(_ arguments: ParsedArguments) throws(UsageError) -> Revocations? {
+  static func revocations(_ arguments: ParsedArguments) throws(UsageError) -> RevocationCache? {
     switch arguments.value("ocsp") {
     // An earlier name of `on`.
-    case "on", "prefer", nil: Revocations()
+    case "on", "prefer", nil: RevocationCache()
     case "off": nil
     case let word?:
       throw UsageError(.invalidValue, "--ocsp is on or off, not \"\(word)\".", path: arguments.path)

@@ -93,11 +93,11 @@ struct TrustOptions: Sendable {
   }
 
   /// Reads what comes in with today's roots.
-  var adapter: Adapter { adapter(revocations: nil) }
+  var adapter: MessageDecoder { adapter(revocations: nil) }
 
   /// The same, which looks up what is known of the certificates.
-  func adapter(revocations: Revocations?) -> Adapter {
-    Adapter(
+  func adapter(revocations: RevocationCache?) -> MessageDecoder {
+    MessageDecoder(
       verifier: SignedDataVerifier(roots: roots, revocations: revocations), receipts: ReceiptReader(trust: receipts))
   }
 

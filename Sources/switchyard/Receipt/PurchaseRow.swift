@@ -45,6 +45,6 @@ struct PurchaseRow {
     ]
   }
 
-  private static func date(_ date: Milliseconds?) -> JSONValue { JSONValue(date?.sinceEpoch) }
+  private static func date(_ date: Timestamp?) -> JSONValue { JSONValue(date?.sinceEpoch) }
   private static func flag(_ flag: Bool?) -> JSONValue { flag.map(JSONValue.bool) ?? .null }
 }

@@ -8,11 +8,11 @@ import Time
 /// A receipt and what came of it, as others script on it.
 struct ReceiptDocument {
   private let file: String
-  private let reading: ReceiptReading?
+  private let reading: ReceiptReadResult?
   /// Why the file itself could not be read.
   private let problem: String?
 
-  init(file: String, reading: ReceiptReading) {
+  init(file: String, reading: ReceiptReadResult) {
     (self.file, self.reading, problem) = (file, reading, nil)
   }
 

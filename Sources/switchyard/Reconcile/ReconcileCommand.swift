@@ -44,7 +44,7 @@ enum ReconcileCommand {
       .value("quiet", "TIME", "Ask also about every customer of whom nothing was said for so long; 0: about all."),
       .value("look-ups", "N", default: "10000", "Customers asked about at most."),
       .flag("dry-run", "Say what is missing and change nothing."), JSONOutput.option,
-    ] + AskingApple.options + TrustOptions.options + MasterKeyOptions.options + DatabaseOptions.options,
+    ] + AppleClient.options + TrustOptions.options + MasterKeyOptions.options + DatabaseOptions.options,
     arguments: [Positional("APP", count: .optional, "Of this app alone.")]
   ) { arguments, terminal in
     let options = try DatabaseOptions(arguments)
@@ -52,7 +52,7 @@ enum ReconcileCommand {
     let trust = try TrustOptions(arguments)
     let environment = try EnvironmentOption.environment(arguments)
     let plan = try plan(arguments)
-    let hosts = try AskingApple.hosts(arguments)
+    let hosts = try AppleClient.hosts(arguments)
     return try await options.withDatabase(terminal) { configuration in
       let connection = try await Connection.open(configuration)
       try await options.prepare(connection)
@@ -61,20 +61,20 @@ enum ReconcileCommand {
       }
       guard hasSealed else { throw NoAPIKey(bundleID: arguments.positionals.first, reason: nil) }
       let keys = try await MasterKeyOptions(arguments, database: options).keys(for: connection, terminal)
-      let places = try await AskingApple.places(
+      let places = try await AppleClient.places(
         app: arguments.positionals.first, environment, keys, connection)
       let pool = Pool(configuration)
-      let asking = AskingApple(hosts, sharing: pool)
-      let (ledger, intake) = (Ledger(pool: pool, keys: keys), Intake(adapter: trust.adapter))
+      let asking = AppleClient(hosts, sharing: pool)
+      let (ledger, intake) = (LedgerStore(pool: pool, keys: keys), IngestDecider(adapter: trust.adapter))
       let reconciler = Reconciler(
         client: asking.client, verifier: SignedDataVerifier(roots: trust.roots), intake: intake, ledger: ledger,
         seeding: asking.seeding(intake, keys, ledger, terminal),
         directory: {
           try await pool.read { session throws(DatabaseError) in try AppTable.directory(with: keys, in: session) }
         }, record: { try await ledger.append($0) }, clock: .system)
-      var outcomes: [PlaceOutcome] = []
+      var outcomes: [ReconciliationResult] = []
       for place in places where !Task.isCancelled {
-        let outcome = await PlaceOutcome(place, reconciler, plan)
+        let outcome = await ReconciliationResult(place, reconciler, plan)
         outcomes.append(outcome)
         if arguments.wantsJSON { try terminal.write(outcome.json(isDry: plan.isDry)) }
       }
@@ -82,7 +82,7 @@ enum ReconcileCommand {
       await pool.close()
       await connection.close()
       if !arguments.wantsJSON {
-        try terminal.write(PlaceOutcome.table(outcomes, isDry: plan.isDry).render(for: terminal))
+        try terminal.write(ReconciliationResult.table(outcomes, isDry: plan.isDry).render(for: terminal))
       }
       for note in outcomes.flatMap(\.notes) { terminal.note(note) }
       if outcomes.count < places.count {
@@ -105,7 +105,7 @@ enum ReconcileCommand {
     return plan
   }
 
-  private static func status(_ outcomes: [PlaceOutcome], isDry: Bool) -> ExitStatus {
+  private static func status(_ outcomes: [ReconciliationResult], isDry: Bool) -> ExitStatus {
     let failed = outcomes.filter { !$0.failures.isEmpty }
     if failed.contains(where: { $0.failures.contains(where: \.saysLater) }) { return .externalLimit }
     if failed.count == outcomes.count { return .failed }

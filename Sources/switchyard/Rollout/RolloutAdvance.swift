@@ -115,7 +115,7 @@ enum RolloutAdvance {
 
   /// Takes the step in one environment, or says what is missing for it.
   private static func take(
-    _ advance: AdvanceRollout, forced isForced: Bool, accepting isAccepting: Bool, by author: Author,
+    _ advance: AdvanceRollout, forced isForced: Bool, accepting isAccepting: Bool, by author: AuditContext,
     _ arguments: ParsedArguments,
     _ terminal: Terminal, _ connection: Connection
   ) async throws -> Bool {
@@ -132,7 +132,7 @@ enum RolloutAdvance {
     // Text appears before the wait for the services.
     if !arguments.wantsJSON { try tell(plan, changes, nil, mayGo: mayGo, arguments, terminal) }
     let followed =
-      changes.isEmpty ? nil : await FollowedChange.awaited(on: connection, otherwise: RolloutSet.consequence)
+      changes.isEmpty ? nil : await PropagationReport.awaited(on: connection, otherwise: RolloutSet.consequence)
     if arguments.wantsJSON { try tell(plan, changes, followed, mayGo: mayGo, arguments, terminal) }
     followed?.note(terminal)
     return mayGo
@@ -140,16 +140,16 @@ enum RolloutAdvance {
 
   /// What `--max-impact` says, from 0 to 1.
   static func impactBound(_ arguments: ParsedArguments) throws(UsageError) -> Double {
-    guard let text = arguments.value("max-impact") else { return Evidence.Demand().mostImpact }
-    guard let share = RampShare(text), share.hundredths > 0, share.hundredths < Bucket.count else {
+    guard let text = arguments.value("max-impact") else { return RolloutEvidence.Requirements().mostImpact }
+    guard let share = RampPercentage(text), share.hundredths > 0, share.hundredths < Bucket.count else {
       throw UsageError(
         .invalidValue, "--max-impact is a percentage above 0 with at most two decimals.", path: arguments.path)
     }
     return Double(share.hundredths) / Double(Bucket.count)
   }
 
-  private static func demand(_ arguments: ParsedArguments) throws(UsageError) -> Evidence.Demand {
-    var demand = Evidence.Demand()
+  private static func demand(_ arguments: ParsedArguments) throws(UsageError) -> RolloutEvidence.Requirements {
+    var demand = RolloutEvidence.Requirements()
     demand.mostImpact = try impactBound(arguments)
     if let time = try arguments.duration("complete-for", in: .seconds(0)...(.days(30))) {
       demand.completeDays = Int(time.milliseconds / Interval.days(1).milliseconds)
@@ -158,7 +158,7 @@ enum RolloutAdvance {
   }
 
   private static func tell(
-    _ plan: AdvanceRollout.Plan, _ changes: [SetStage.Change], _ followed: FollowedChange?, mayGo: Bool,
+    _ plan: AdvanceRollout.Plan, _ changes: [SetStage.Change], _ followed: PropagationReport?, mayGo: Bool,
     _ arguments: ParsedArguments, _ terminal: Terminal
   ) throws {
     let (app, place) = (plan.standing.app.bundleID, plan.standing.flag.environment.rawValue)
@@ -178,7 +178,7 @@ enum RolloutAdvance {
       ])
     }
     guard let step = plan.step else { return try terminal.write("\(app) \(place): is in \(flag.stage.rawValue)\n") }
-    let name = "\(Move.name(flag.stage, flag.share)) to \(Move.name(step.stage, step.share))"
+    let name = "\(StageTransition.name(flag.stage, flag.share)) to \(StageTransition.name(step.stage, step.share))"
     if mayGo {
       let isForced = changes.contains(where: \.move.isForced)
       try terminal.write("\(isDone ? "" : "would: ")\(app) \(place): \(name)\(isForced ? ", forced" : "")\n")
@@ -215,14 +215,14 @@ extension AdvanceRollout.Plan {
   }
 }
 
-extension Evidence {
-  func json(for demand: Demand) -> JSONObject {
+extension RolloutEvidence {
+  func json(for demand: Requirements) -> JSONObject {
     [
       "customers": .integer(Int64(customers)), "affected": .integer(Int64(affected)),
       "incomplete": .integer(Int64(incomplete)), "stepCustomers": JSONValue(step.map { Int64($0.customers) }),
       "stepAffected": JSONValue(step.map { Int64($0.affected) }), "guardBreach": breach?.json ?? .null,
-      "impactBound": .string(RateBound.percent(impactBound)),
-      "impactBoundAsked": .string(RateBound.percent(demand.mostImpact)),
+      "impactBound": .string(ConfidenceBound.percent(impactBound)),
+      "impactBoundAsked": .string(ConfidenceBound.percent(demand.mostImpact)),
       "openSeeds": .integer(Int64(ids.waiting)), "failedSeeds": .integer(Int64(ids.failed)),
       "unknownIds": .integer(Int64(ids.unknown)), "migrationIds": .integer(Int64(ids.migrating)),
       "migrationParts": .integer(Int64(ids.unreadParts)),

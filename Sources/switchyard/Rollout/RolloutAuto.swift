@@ -25,7 +25,7 @@ struct RolloutAuto {
   }
 
   private let auto: AutomateRollout
-  private let author: Author
+  private let author: AuditContext
   private let options: DatabaseOptions
   private let every: Interval
   private let isOnce: Bool
@@ -34,7 +34,7 @@ struct RolloutAuto {
   /// The last text, which is not repeated.
   private var said = ""
 
-  init(_ arguments: ParsedArguments, asking demand: Evidence.Demand, _ terminal: Terminal) throws {
+  init(_ arguments: ParsedArguments, asking demand: RolloutEvidence.Requirements, _ terminal: Terminal) throws {
     let others = ["force", "dry-run", "accept-unknown-ids", "accept-cancelled-ids"]
     guard arguments.value("percent") == nil, !others.contains(where: arguments.flag) else {
       throw UsageError(
@@ -89,7 +89,8 @@ struct RolloutAuto {
       if plan.step?.needsEvidence == true { try await ClockDiffers.check(.system, on: connection) }
       _ = try await auto.apply(plan, by: author, at: now, on: connection)
       try say(
-        plan, "advanced", "\(plan.standing.stageName) to \(plan.step.map { Move.name($0.stage, $0.share) } ?? "")")
+        plan, "advanced",
+        "\(plan.standing.stageName) to \(plan.step.map { StageTransition.name($0.stage, $0.share) } ?? "")")
       return (nil, true)
     case .wait(let plan):
       let why =
@@ -113,7 +114,7 @@ struct RolloutAuto {
     try terminal.write([
       "app": .string(app), "environment": .string(place), "event": .string(what),
       "stage": .string(plan.standing.flag.stage.rawValue), "percent": .share(plan.standing.flag.share),
-      "to": .string(plan.step.map { Move.name($0.stage, $0.share) } ?? ""), "text": .string(text),
+      "to": .string(plan.step.map { StageTransition.name($0.stage, $0.share) } ?? ""), "text": .string(text),
       "missing": plan.missingJSON,
       "next_steps": [.string(plan.missing.first?.next(app, place) ?? "switchyard rollout status \(app)")],
     ])
@@ -135,7 +136,7 @@ extension RolloutStep {
   fileprivate init?(text: String) {
     let word = text.lowercased().filter { $0 != " " }
     if word.hasPrefix("ramp") {
-      guard let share = RampShare(String(word.dropFirst(4))), share.hundredths > 0 else { return nil }
+      guard let share = RampPercentage(String(word.dropFirst(4))), share.hundredths > 0 else { return nil }
       self.init(.ramp, share)
     } else {
       guard let stage = Stage(rawValue: word) else { return nil }

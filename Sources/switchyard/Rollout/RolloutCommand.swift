@@ -70,18 +70,18 @@ extension AuditTable.Record {
   }
 }
 
-extension RolloutStanding {
+extension AppRollout {
   /// The app and its environment: `com.example.app Production`.
   var place: String { "\(app.bundleID) \(flag.environment.rawValue)" }
 
   /// The stage with its share.
-  var stageName: String { Move.name(flag.stage, flag.share) }
+  var stageName: String { StageTransition.name(flag.stage, flag.share) }
 
 }
 
 extension JSONValue {
   /// A ramp's percentage: a whole number, else a text with its decimals; null without one.
-  static func share(_ share: RampShare?) -> JSONValue {
+  static func share(_ share: RampPercentage?) -> JSONValue {
     guard let share else { return .null }
     guard share.hundredths.isMultiple(of: 100) else { return .string("\(share)".filter { $0 != " " && $0 != "%" }) }
     return .integer(Int64(share.hundredths / 100))

@@ -81,9 +81,9 @@ enum RolloutGuardCommand {
 
   private static func percent(
     _ option: String, _ arguments: ParsedArguments
-  ) throws(UsageError) -> RampShare? {
+  ) throws(UsageError) -> RampPercentage? {
     guard let text = arguments.value(option) else { return nil }
-    guard let share = RampShare(text) else {
+    guard let share = RampPercentage(text) else {
       throw UsageError(
         .invalidValue, "--\(option) is a percentage with at most two decimals.", path: arguments.path)
     }
@@ -93,7 +93,7 @@ enum RolloutGuardCommand {
   /// Hundredths; nil where the option is not given.
   private static func times(_ option: String, _ arguments: ParsedArguments) throws(UsageError) -> Int? {
     guard let text = arguments.value(option) else { return nil }
-    guard !text.hasSuffix("%"), let hundredths = RampShare(text)?.hundredths, hundredths == 0 || hundredths >= 100
+    guard !text.hasSuffix("%"), let hundredths = RampPercentage(text)?.hundredths, hundredths == 0 || hundredths >= 100
     else {
       throw UsageError(
         .invalidValue, "--\(option) is a number from 1 to 100 with at most two decimals, or 0.",

@@ -41,7 +41,7 @@ enum RolloutKill {
     guard (arguments.value("reason") ?? "").utf8.count <= 500 else {
       throw UsageError(.invalidValue, "--reason is longer than 500 bytes.", path: arguments.path)
     }
-    let stop = StopAnswering(of: app, in: try EnvironmentOption.environment(arguments))
+    let stop = RollBackToShadow(of: app, in: try EnvironmentOption.environment(arguments))
     let isDry = arguments.flag("dry-run")
     let options = try DatabaseOptions(arguments)
     do {
@@ -63,7 +63,7 @@ enum RolloutKill {
 
   /// Throws no `DatabaseError`: what was stopped is committed.
   private static func tell(
-    _ report: StopAnswering.Report, isDry: Bool, of app: String?, _ arguments: ParsedArguments, _ terminal: Terminal
+    _ report: RollBackToShadow.Report, isDry: Bool, of app: String?, _ arguments: ParsedArguments, _ terminal: Terminal
   ) async throws -> ExitStatus {
     for outcome in report.outcomes {
       if arguments.wantsJSON {
@@ -80,7 +80,7 @@ enum RolloutKill {
     let followed =
       isDry || !isChanged
       ? nil
-      : await FollowedChange.awaited(
+      : await PropagationReport.awaited(
         on: report.connection, otherwise: "Calls there may still get Switchyard's answers")
     if arguments.wantsJSON {
       try terminal.write([
@@ -105,7 +105,7 @@ enum RolloutKill {
     """
 
   /// Returns the apps with the reasons of their failures.
-  private static func list(_ outcomes: [StopAnswering.Outcome]) -> String {
+  private static func list(_ outcomes: [RollBackToShadow.Outcome]) -> String {
     outcomes.map { outcome in
       let isHeld = outcome.trouble?.code == .lockWaitTimeout
       return "\(outcome.standing.place) (\(outcome.from)): "
@@ -113,7 +113,7 @@ enum RolloutKill {
     }.joined(separator: "; ")
   }
 
-  private static func line(_ outcome: StopAnswering.Outcome, isDry: Bool) -> String {
+  private static func line(_ outcome: RollBackToShadow.Outcome, isDry: Bool) -> String {
     let standing = outcome.standing
     switch outcome.effect {
     case .stopped: return "\(isDry ? "would: " : "")\(standing.place): \(outcome.from) to shadow\n"
@@ -123,7 +123,7 @@ enum RolloutKill {
     }
   }
 
-  private static func noteStillAnswered(_ report: StopAnswering.Report, isDry: Bool, _ terminal: Terminal) {
+  private static func noteStillAnswered(_ report: RollBackToShadow.Report, isDry: Bool, _ terminal: Terminal) {
     guard let left = report.stillAnswered?.map({ "\($0.place) (\($0.stageName))" }) else {
       return terminal.note("It could not be read whether others are answered. Look at `switchyard rollout status`.")
     }
@@ -135,7 +135,7 @@ enum RolloutKill {
   }
 
   /// Counts the apps that Apple answers already; a line for each would hide the stopped apps.
-  private static func noteSpared(_ report: StopAnswering.Report, _ terminal: Terminal) {
+  private static func noteSpared(_ report: RollBackToShadow.Report, _ terminal: Terminal) {
     let (kept, below) = (report.all(.kept).count, report.all(.untouched).count)
     guard kept + below > 0 else { return }
     terminal.note(
@@ -143,7 +143,7 @@ enum RolloutKill {
     )
   }
 
-  private static func place(_ standing: RolloutStanding) -> JSONObject {
+  private static func place(_ standing: AppRollout) -> JSONObject {
     [
       "app": .string(standing.app.bundleID), "environment": .string(standing.flag.environment.rawValue),
       "stage": .string(standing.flag.stage.rawValue), "percent": .share(standing.flag.share),
@@ -151,7 +151,7 @@ enum RolloutKill {
   }
 
   /// `from` and `to` are the stages before and after; `changed` says whether they differ, or would in a dry run.
-  private static func json(_ outcome: StopAnswering.Outcome, isDry: Bool) -> JSONObject {
+  private static func json(_ outcome: RollBackToShadow.Outcome, isDry: Bool) -> JSONObject {
     let (standing, effect) = (outcome.standing, outcome.effect)
     let from = String(outcome.from.prefix { $0 != " " })
     let to = effect == .untouched || effect == .failed ? from : "shadow"

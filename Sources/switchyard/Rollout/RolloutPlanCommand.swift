@@ -33,7 +33,7 @@ enum RolloutPlanCommand {
         table.add([
           standing.app.bundleID, standing.flag.environment.rawValue, "\(plan.ids)", "\(plan.comparedADay)",
           standing.stageName,
-          plan.next.step.map { Move.name($0.stage, $0.share) } ?? "-",
+          plan.next.step.map { StageTransition.name($0.stage, $0.share) } ?? "-",
           plan.next.missing.isEmpty ? "nothing" : plan.next.missing.map(\.name).joined(separator: ", "), plan.text,
         ])
       }
@@ -65,7 +65,8 @@ extension RolloutPlan {
     return [
       "app": .string(app), "environment": .string(place), "ids": .integer(Int64(ids)),
       "comparedADay": .integer(Int64(comparedADay)), "stage": .string(standing.flag.stage.rawValue),
-      "percent": .share(standing.flag.share), "next": JSONValue(next.step.map { Move.name($0.stage, $0.share) }),
+      "percent": .share(standing.flag.share),
+      "next": JSONValue(next.step.map { StageTransition.name($0.stage, $0.share) }),
       "missing": next.missingJSON,
       "days": JSONValue(days), "next_steps": [.string(command)],
     ]

@@ -63,7 +63,7 @@ enum RolloutSet {
       let plan = try await operation.plan(at: now, on: connection)
       if !isDry { try await operation.apply(plan, by: .ofCommand(because: reason), at: now, on: connection) }
       if !arguments.wantsJSON { for change in plan { try tell(change, isDry: isDry, terminal) } }
-      let followed = isDry ? nil : await FollowedChange.awaited(on: connection, otherwise: consequence)
+      let followed = isDry ? nil : await PropagationReport.awaited(on: connection, otherwise: consequence)
       if arguments.wantsJSON { for change in plan { try terminal.write(json(change, isDry: isDry, followed)) } }
       followed?.note(terminal)
       return .done
@@ -71,7 +71,7 @@ enum RolloutSet {
   }
 
   /// `--percent`, which ramp needs and no other stage has.
-  private static func share(_ arguments: ParsedArguments, for stage: Stage) throws(UsageError) -> RampShare? {
+  private static func share(_ arguments: ParsedArguments, for stage: Stage) throws(UsageError) -> RampPercentage? {
     let share = try percent(arguments)
     guard stage != .ramp || share != nil else {
       throw UsageError(.missingOption, "The stage ramp needs --percent.", path: arguments.path)
@@ -83,9 +83,9 @@ enum RolloutSet {
   }
 
   /// What `--percent` says; nil without it.
-  static func percent(_ arguments: ParsedArguments) throws(UsageError) -> RampShare? {
+  static func percent(_ arguments: ParsedArguments) throws(UsageError) -> RampPercentage? {
     guard let text = arguments.value("percent") else { return nil }
-    guard let share = RampShare(text) else {
+    guard let share = RampPercentage(text) else {
       throw UsageError(
         .invalidValue, "--percent is a number from 0 to 100 with at most two decimals.", path: arguments.path)
     }
@@ -95,7 +95,7 @@ enum RolloutSet {
   /// What a service that has not followed means.
   static let consequence = "Calls there may still be answered as in the stage before"
 
-  private static func json(_ change: SetStage.Change, isDry: Bool, _ followed: FollowedChange?) -> JSONObject {
+  private static func json(_ change: SetStage.Change, isDry: Bool, _ followed: PropagationReport?) -> JSONObject {
     let (standing, move) = (change.standing, change.move)
     return [
       "app": .string(standing.app.bundleID), "environment": .string(standing.flag.environment.rawValue),
@@ -110,7 +110,9 @@ enum RolloutSet {
   private static func tell(_ change: SetStage.Change, isDry: Bool, _ terminal: Terminal) throws {
     let (standing, move) = (change.standing, change.move)
     let place = "\(standing.app.bundleID) \(standing.flag.environment.rawValue)"
-    guard move.changesAnything else { return try terminal.write("\(place): is in \(Move.name(move.to, move.share))\n") }
+    guard move.changesAnything else {
+      return try terminal.write("\(place): is in \(StageTransition.name(move.to, move.share))\n")
+    }
     try terminal.write(
       "\(isDry ? "would: " : "")\(place): \(move.description)\(move.isForced ? ", forced" : "")\n"
     )

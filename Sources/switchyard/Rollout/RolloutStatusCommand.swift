@@ -50,7 +50,7 @@ enum RolloutStatusCommand {
       if arguments.flag("watch") { return try await watch(arguments, environment, terminal, connection) }
       let all = try await RolloutStatus.all(
         of: arguments.positionals.first, in: environment, at: WallClock.system.now(), on: connection)
-      let services = try? await FollowingServices.now(on: connection)
+      let services = try? await StagePropagation.now(on: connection)
       if arguments.wantsJSON {
         for status in all {
           var object = status.json
@@ -106,14 +106,14 @@ enum RolloutStatusCommand {
   private static func watch(
     _ arguments: ParsedArguments, _ environment: Environment?, _ terminal: Terminal, _ connection: Connection
   ) async throws -> ExitStatus {
-    var said: [Scope: (line: String, at: ContinuousClock.Instant)] = [:]
+    var said: [AppScope: (line: String, at: ContinuousClock.Instant)] = [:]
     while !Task.isCancelled {
       let date = WallClock.system.now()
       let all = try await RolloutStatus.all(
         of: arguments.positionals.first, in: environment, at: date, on: connection)
-      let (now, time) = (ContinuousClock.now, Milliseconds(date.sinceEpoch / 1_000 * 1_000).iso8601)
+      let (now, time) = (ContinuousClock.now, Timestamp(date.sinceEpoch / 1_000 * 1_000).iso8601)
       for status in all {
-        let scope = Scope(app: status.standing.app.id, environment: status.standing.flag.environment)
+        let scope = AppScope(app: status.standing.app.id, environment: status.standing.flag.environment)
         if let last = said[scope], last.line == status.line, now - last.at < .seconds(60) { continue }
         said[scope] = (status.line, now)
         try terminal.write(arguments.wantsJSON ? status.jsonLine(at: time) : "\(time) \(status.line)\n")
@@ -135,7 +135,7 @@ extension RolloutStatus {
     var line =
       "\(standing.place): \(standing.stageName), \(figures.customers) compared, \(figures.differing) differ, "
     line += "\(figures.affected) with impact, \(figures.incomplete) incomplete"
-    for (side, name) in [(AnswerFigures.Side.ours, "ours"), (AnswerFigures.Side.apple, "Apple")]
+    for (side, name) in [(ResponseTimeStatistics.Side.ours, "ours"), (ResponseTimeStatistics.Side.apple, "Apple")]
     where answers[side] != nil {
       line += ", \(name) p50/p99 \(speed(of: side)) ms and \(errors(of: side)) errors"
     }
@@ -156,7 +156,7 @@ extension RolloutStatus {
   }
 
   /// Half of the answers, and 99 of 100, in milliseconds: `20/150`.
-  fileprivate func speed(of side: AnswerFigures.Side) -> String {
+  fileprivate func speed(of side: ResponseTimeStatistics.Side) -> String {
     guard let half = answers[side]?.milliseconds(within: 0.5), let most = answers[side]?.milliseconds(within: 0.99)
     else {
       return "-"
@@ -164,10 +164,10 @@ extension RolloutStatus {
     return "\(half)/\(most)"
   }
 
-  fileprivate func errors(of side: AnswerFigures.Side) -> Int { answers[side]?.errors ?? 0 }
+  fileprivate func errors(of side: ResponseTimeStatistics.Side) -> Int { answers[side]?.errors ?? 0 }
 
-  private func speeds(of side: AnswerFigures.Side) -> JSONValue {
-    let figures = answers[side] ?? AnswerFigures()
+  private func speeds(of side: ResponseTimeStatistics.Side) -> JSONValue {
+    let figures = answers[side] ?? ResponseTimeStatistics()
     return .object([
       "answers": .integer(Int64(figures.answers)), "errors": .integer(Int64(figures.errors)),
       "p50Milliseconds": JSONValue(figures.milliseconds(within: 0.5).map { Int64($0) }),
@@ -207,7 +207,7 @@ extension RolloutStatus {
   }
 }
 
-extension ComparisonFigures {
+extension ComparisonStatistics {
   var causesByName: JSONValue {
     .object(
       JSONObject(

@@ -61,7 +61,7 @@ extension NotificationArrival {
     return heartbeat.returnedAt == nil ? "under way" : "arrived"
   }
 
-  fileprivate func advice(_ url: String, at now: Milliseconds) -> String {
+  fileprivate func advice(_ url: String, at now: Timestamp) -> String {
     if isQuiet(at: now) {
       return "nothing has come for more than a day, or the daily TEST is lost: runbooks/missed-notifications.md"
     }
@@ -75,7 +75,7 @@ extension NotificationArrival {
     }
   }
 
-  fileprivate func json(_ url: String, at now: Milliseconds) -> JSONObject {
+  fileprivate func json(_ url: String, at now: Timestamp) -> JSONObject {
     let app = standing.app.bundleID
     let next =
       state == .v2

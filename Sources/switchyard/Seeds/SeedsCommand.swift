@@ -31,7 +31,7 @@ enum SeedsCommand {
     ], arguments: [AppCommand.bundleID]
   ) { arguments, terminal in
     let limit = try arguments.integer("limit", in: 1...1_000) ?? 20
-    let states = states(arguments, else: WorkTable.State.allCases)
+    let states = states(arguments, else: HistoryJobTable.State.allCases)
     let isList = arguments.flag("ids")
     guard isList || ["state", "limit"].allSatisfy({ arguments.valuesGiven($0).isEmpty }) else {
       throw UsageError(.missingOption, "--state and --limit are for --ids.", path: arguments.path)
@@ -40,26 +40,26 @@ enum SeedsCommand {
       let app = try await AppRecord.find(arguments.positionals[0], connection).app
       if isList {
         let rows = try await connection.read { session throws(DatabaseError) in
-          try WorkTable.list(of: app, states, limit: limit, in: session)
+          try HistoryJobTable.list(of: app, states, limit: limit, in: session)
         }
         try write(rows, arguments, terminal)
         return .done
       }
       let now = WallClock.system.now()
       let (counts, forecasts, waits) = try await connection.read { session throws(DatabaseError) in
-        let counts = try WorkTable.counts(of: app, in: session)
-        var forecasts: [APIEnvironment: BudgetForecast] = [:]
+        let counts = try HistoryJobTable.counts(of: app, in: session)
+        var forecasts: [APIEnvironment: RateLimitForecast] = [:]
         for environment in APIEnvironment.allCases {
           let waiting = counts.filter { $0.environment == Environment(environment) && $0.state == .waiting }
-          let key = BudgetKey(app: app.bundleID, endpoint: .getTransactionHistory, environment: environment)
-          let budget = CallBudget(
-            bounds: .documented(key), learned: try LedgerBudgets.learned(key, at: now, in: session))
+          let key = RateLimitKey(app: app.bundleID, endpoint: .getTransactionHistory, environment: environment)
+          let budget = RateLimiterState(
+            bounds: .documented(key), learned: try DatabaseRateLimitStore.learned(key, at: now, in: session))
           forecasts[environment] = budget.forecast(calls: waiting.reduce(0) { $0 + $1.count }, now: now)
         }
         var waits: [APIEnvironment: LookUpWait] = [:]
         for environment in APIEnvironment.allCases {
           waits[environment] = try LookUpWait.read(
-            Scope(app: app.id, environment: Environment(environment)), at: now, in: session)
+            AppScope(app: app.id, environment: Environment(environment)), at: now, in: session)
         }
         return (counts, forecasts, waits)
       }
@@ -95,14 +95,17 @@ enum SeedsCommand {
   }
 
   private static let states = Option.value(
-    "state", "STATE", repeats: true, choices: WorkTable.State.allCases.map(\.name), "Only these.")
+    "state", "STATE", repeats: true, choices: HistoryJobTable.State.allCases.map(\.name), "Only these.")
 
-  private static func states(_ arguments: ParsedArguments, else standard: [WorkTable.State]) -> [WorkTable.State] {
-    let chosen = arguments.values("state").compactMap { name in WorkTable.State.allCases.first { $0.name == name } }
+  private static func states(_ arguments: ParsedArguments, else standard: [HistoryJobTable.State]) -> [HistoryJobTable
+    .State]
+  {
+    let chosen = arguments.values("state").compactMap { name in HistoryJobTable.State.allCases.first { $0.name == name }
+    }
     return chosen.isEmpty ? standard : chosen
   }
 
-  private static func write(_ rows: [WorkReport], _ arguments: ParsedArguments, _ terminal: Terminal) throws {
+  private static func write(_ rows: [HistoryJobSummary], _ arguments: ParsedArguments, _ terminal: Terminal) throws {
     if arguments.wantsJSON {
       for row in rows { try terminal.write(json(row)) }
       return
@@ -137,7 +140,7 @@ enum SeedsCommand {
       throw UsageError(.invalidValue, "What is done is not asked about anew.", path: arguments.path)
     }
     return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
-      let retry = RetrySeeds(of: arguments.positionals[0], states)
+      let retry = RetryHistoryJobs(of: arguments.positionals[0], states)
       let plan = try await retry.plan(on: connection)
       let count =
         isDry ? plan.ids : try await retry.apply(plan, by: .ofCommand(), at: WallClock.system.now(), on: connection)
@@ -150,7 +153,7 @@ enum SeedsCommand {
     }
   }
 
-  private static func json(_ count: WorkCount) -> JSONObject {
+  private static func json(_ count: HistoryJobCount) -> JSONObject {
     [
       "environment": .string(count.environment.rawValue), "kind": .string(count.kind.name),
       "state": .string(count.state.name),
@@ -158,7 +161,7 @@ enum SeedsCommand {
     ]
   }
 
-  private static func json(_ row: WorkReport) -> JSONObject {
+  private static func json(_ row: HistoryJobSummary) -> JSONObject {
     [
       "id": .string(row.subject), "environment": .string(row.environment.rawValue), "kind": .string(row.kind.name),
       "state": .string(row.state.name),

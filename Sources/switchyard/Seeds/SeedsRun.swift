@@ -21,11 +21,11 @@ enum SeedsRun {
     whenStopped: "What came is stored, and ids that were not asked about are due at once. Run it again to go on.",
     examples: [Command.Example("switchyard seeds run")],
     options: [.retired("once"), JSONOutput.option]
-      + MasterKeyOptions.options + TrustOptions.options + AskingApple.options
+      + MasterKeyOptions.options + TrustOptions.options + AppleClient.options
   ) { arguments, terminal in
     let options = try DatabaseOptions(arguments)
     let adapter = try TrustOptions(arguments).adapter
-    let hosts = try AskingApple.hosts(arguments)
+    let hosts = try AppleClient.hosts(arguments)
     return try await options.withDatabase(terminal) { configuration in
       let connection = try await Connection.open(configuration)
       try await options.prepare(connection)
@@ -36,8 +36,8 @@ enum SeedsRun {
       let keys = try await MasterKeyOptions(arguments, database: options).keys(for: connection, terminal)
       await connection.close()
       let pool = Pool(configuration)
-      let asking = AskingApple(hosts, sharing: pool)
-      let (asked, left) = try await run(asking, Intake(adapter: adapter), keys, pool, terminal)
+      let asking = AppleClient(hosts, sharing: pool)
+      let (asked, left) = try await run(asking, IngestDecider(adapter: adapter), keys, pool, terminal)
       await asking.end()
       await pool.close()
       if arguments.wantsJSON {
@@ -52,15 +52,15 @@ enum SeedsRun {
 
   /// How many customers were asked about, and how many ids wait for later.
   private static func run(
-    _ asking: AskingApple, _ intake: Intake, _ keys: Keyring, _ pool: Pool, _ terminal: Terminal
+    _ asking: AppleClient, _ intake: IngestDecider, _ keys: Keyring, _ pool: Pool, _ terminal: Terminal
   ) async throws -> (asked: Int, left: Int) {
-    let seeding = asking.seeding(intake, keys, Ledger(pool: pool, keys: keys), terminal)
+    let seeding = asking.seeding(intake, keys, LedgerStore(pool: pool, keys: keys), terminal)
     var (asked, last) = (0, 1)
     while last > 0, !Task.isCancelled {
       last = try await seeding.round()
       asked += last
     }
-    let depths = try await pool.read { session throws(DatabaseError) in try WorkTable.depths(in: session) }
+    let depths = try await pool.read { session throws(DatabaseError) in try HistoryJobTable.depths(in: session) }
     return (asked, depths.values.flatMap(\.values).reduce(0) { $0 + ($1[.waiting] ?? 0) })
   }
 }

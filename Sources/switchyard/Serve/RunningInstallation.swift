@@ -10,7 +10,7 @@ import Time
 
 /// A service that listens, with its database: what `serve` and `dev` have in common.
 struct RunningInstallation {
-  let installation: Installation
+  let installation: Application
   /// Where it is to be reached, without a path.
   let url: String
   /// Where the metrics are, if they have a listener of their own.
@@ -19,12 +19,12 @@ struct RunningInstallation {
   let keys: Keyring
   /// `private`: started by this process; `shared`: the private one, which others had started; `given` by --database.
   let kind: String
-  private let privateDatabase: PrivateDatabase?
+  private let privateDatabase: EmbeddedDatabase?
 
   /// Opens the database, makes sure of its schema, and listens; on an error nothing keeps running.
   static func start(
-    _ settings: Installation.Settings, database: DatabaseOptions,
-    migrates: Bool = false, key: MasterKeyOptions, adapter: Adapter, logger: Logger
+    _ settings: Application.Settings, database: DatabaseOptions,
+    migrates: Bool = false, key: MasterKeyOptions, adapter: MessageDecoder, logger: Logger
   ) async throws -> RunningInstallation {
     OpenFileLimit.raise()
     let opened = try await database.open { note in logger.notice("database", metadata: ["note": "\(note)"]) }
@@ -39,7 +39,7 @@ struct RunningInstallation {
         throw error
       }
       await connection.close()
-      let installation = try await Installation(
+      let installation = try await Application(
         pool: Pool(opened.configuration), adapter: adapter, keys: keys, settings: settings, clock: .system,
         logger: logger)
       // Whoever stopped the start must not find a service that listens.
@@ -62,7 +62,7 @@ struct RunningInstallation {
   /// How long the last user waits for the private database to stop; a part of what the services have for their stop.
   fileprivate static let longestStop = Interval.seconds(10)
 
-  private static func kind(_ database: PrivateDatabase?) async -> String {
+  private static func kind(_ database: EmbeddedDatabase?) async -> String {
     guard let database else { return "given" }
     return await database.isOurs ? "private" : "shared"
   }
@@ -89,7 +89,7 @@ struct RunningInstallation {
 
 /// The use of the private database as a part of the process: kept running meanwhile, left at the end.
 private struct PrivateDatabaseService: Service {
-  let database: PrivateDatabase
+  let database: EmbeddedDatabase
 
   func run() async throws {
     let result: Result<Void, any Error>

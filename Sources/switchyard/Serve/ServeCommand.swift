@@ -23,13 +23,13 @@ enum ServeCommand {
         "against a simulated App Store"),
       Command.Example("SWITCHYARD_DATABASE=mysql://switchyard@db.internal/switchyard switchyard serve"),
     ],
-    options: ServeOptions.options + KeepingUpOptions.options + DatabaseOptions.options + [DiskHeadroom.option]
+    options: ServeOptions.options + AppleSyncOptions.options + DatabaseOptions.options + [DiskHeadroom.option]
       + MasterKeyOptions.options
       + TrustOptions.options
   ) { arguments, terminal in
     let options = try ServeOptions(arguments)
     let trust = try TrustOptions(arguments)
-    let appStore = try KeepingUpOptions.settings(arguments, trust)
+    let appStore = try AppleSyncOptions.settings(arguments, trust)
     let logger = Logger(
       label: "switchyard", level: options.logLevel,
       handler: StreamLogHandler(clock: .system, format: terminal.logFormat))

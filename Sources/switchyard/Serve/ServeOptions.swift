@@ -63,7 +63,7 @@ struct ServeOptions: Sendable {
       environment: "SWITCHYARD_LOG_LEVEL", "The least important lines that are written."),
   ]
 
-  var settings: Installation.Settings
+  var settings: Application.Settings
   let logLevel: Logger.Level
 
   init(_ arguments: ParsedArguments) throws {
@@ -80,7 +80,7 @@ struct ServeOptions: Sendable {
       // A proxy, or as good as one: all come from its address.
       http.limits.connectionsPerAddress = nil
     }
-    var callers = Callers()
+    var callers = CallerClassifier()
     let apple = try arguments.values("apple-networks").map { try Self.network($0, "apple-networks", arguments) }
     if !apple.isEmpty { callers.apple = apple }
     callers.backEnds = try arguments.values("back-end-networks")
@@ -94,7 +94,7 @@ struct ServeOptions: Sendable {
         path: arguments.path)
     }
     if http.limits.connectionsPerAddress != nil { http.limits.connectionRate = Rate(burst: 256, perSecond: 32) }
-    var settings = Installation.Settings(http: http)
+    var settings = Application.Settings(http: http)
     settings.name = ProcessEnvironment.name
     settings.callers = callers
     settings.junk.exempt = callers.apple
@@ -106,7 +106,7 @@ struct ServeOptions: Sendable {
       let (address, port) = try Self.endpoint("metrics-listen", text, arguments)
       settings.metricsListener = HTTPServerConfiguration(address: address, port: port, threads: 1)
     }
-    settings.sources = AllowedSources(
+    settings.sources = IPAllowlist(
       networks: try Self.sources(arguments, callers, address: address), proxies: proxies)
     if let time = try arguments.duration("answer-cache", in: .seconds(0)...(.hours(1)), bare: .seconds(1)) {
       settings.answersKept = time
@@ -175,7 +175,7 @@ struct ServeOptions: Sendable {
 
   /// Whose notifications are taken; nobody named: Apple's alone where others than this machine can connect.
   private static func sources(
-    _ arguments: ParsedArguments, _ callers: Callers, address: String
+    _ arguments: ParsedArguments, _ callers: CallerClassifier, address: String
   ) throws -> [Network] {
     let names = arguments.values("allow-from")
     if names.contains("anywhere") { return [] }
@@ -184,7 +184,7 @@ struct ServeOptions: Sendable {
   }
 
   private static func network(_ text: String, _ option: String, _ arguments: ParsedArguments) throws -> Network {
-    if text == "apple", let network = AllowedSources.apple.first { return network }
+    if text == "apple", let network = IPAllowlist.apple.first { return network }
     guard let network = Network(text) else {
       let names = option == "allow-from" ? "`apple`, `anywhere`" : "`apple`"
       throw UsageError(

@@ -64,7 +64,7 @@ enum SimulateControl {
     await client.shutdown()
     if case .failure(let error) = result {
       if Task.isCancelled { throw CancellationError() }
-      if error.code == .couldNotConnect { throw NobodyServes(detail: error.detail) }
+      if error.code == .couldNotConnect { throw SimulatorNotRunning(detail: error.detail) }
     }
     let response = try result.get()
     try terminal.write(response.body.last == 0x0A ? response.body : response.body + [0x0A])
@@ -106,7 +106,7 @@ enum SimulateControl {
 }
 
 /// Nobody listens where the control URL says.
-private struct NobodyServes: ExitStatusError, CustomStringConvertible {
+private struct SimulatorNotRunning: ExitStatusError, CustomStringConvertible {
   let detail: String
 
   var exitStatus: ExitStatus { .failed }

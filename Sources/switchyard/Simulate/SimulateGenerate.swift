@@ -12,7 +12,7 @@ struct SimulateGenerate: Sendable {
   ]
 
   /// 2026-06-01T00:00:00Z: a world in files does not depend on the day on which it is made.
-  private static let end = Milliseconds(1_780_272_000_000)
+  private static let end = Timestamp(1_780_272_000_000)
 
   private let world: WorldOptions
   private let directory: String
@@ -26,7 +26,7 @@ struct SimulateGenerate: Sendable {
   }
 
   func run(_ terminal: Terminal) async throws -> ExitStatus {
-    guard FileFacts.makeDirectory(directory) else { throw FileError(directory, reason: "cannot be made") }
+    guard FileMetadata.makeDirectory(directory) else { throw FileError(directory, reason: "cannot be made") }
     let pki = try ApplePKI.generate(at: world.end, .covering(world.start...world.end, responder: nil))
     let receiptPKI = try ReceiptPKI.shared(at: world.end)
     let files = try WorldFiles(in: directory, hasNotifications: true)

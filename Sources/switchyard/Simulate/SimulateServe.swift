@@ -34,8 +34,8 @@ struct SimulateServe {
 
   func run(_ terminal: Terminal) async throws -> ExitStatus {
     let clock = WallClock.system
-    guard FileFacts.makeDirectory(directory) else { throw FileError(directory, reason: "cannot be made") }
-    let kept = arguments.flag("keep") ? KeptWorld(in: directory) : nil
+    guard FileMetadata.makeDirectory(directory) else { throw FileError(directory, reason: "cannot be made") }
+    let kept = arguments.flag("keep") ? SavedWorld(in: directory) : nil
     let memory = try kept?.read()
     let options = try WorldOptions(
       arguments, customers: 0...1_000_000, until: clock.now() - Self.behind, keptUntil: memory?.end)
@@ -54,7 +54,7 @@ struct SimulateServe {
       let version = NotificationVersion(rawValue: Int64(arguments.value("notify-version") ?? "2") ?? 2) ?? .v2
       for app in world.apps {
         for environment in [AppStoreEnvironment.production, .sandbox] {
-          let place = AppPlace(bundleID: app.app.bundleID, environment: environment)
+          let place = SimulatedAppScope(bundleID: app.app.bundleID, environment: environment)
           running.send(place, to: Destination(url: url, version: version))
         }
       }
@@ -86,9 +86,9 @@ struct SimulateServe {
 
   /// `world.json`, `receipts.csv`, `truth.jsonl`, the roots as files, and the API's key for its owner alone.
   static func write(_ running: RunningAppStore, to directory: String) async throws {
-    guard FileFacts.makeDirectory(directory) else { throw FileError(directory, reason: "cannot be made") }
+    guard FileMetadata.makeDirectory(directory) else { throw FileError(directory, reason: "cannot be made") }
     let identity = running.store.identity
-    let keyFile = FileFacts.absolute("\(directory)/AuthKey_\(identity.key.keyID).p8")
+    let keyFile = FileMetadata.absolute("\(directory)/AuthKey_\(identity.key.keyID).p8")
     _ = unsafe unlink(keyFile)
     try PrivateFile.create(keyFile, contents: identity.key.signingKey.pem())
     try OutputFile("\(directory)/root.der").write(identity.chains.pki.root.certificate.der)

@@ -31,16 +31,16 @@ struct WorldOptions: Sendable {
   /// What tells this world from another one, but for its time.
   let identity: JSONObject
   /// When the world begins, and the time until which its customers have lived.
-  let start: Milliseconds
-  let end: Milliseconds
+  let start: Timestamp
+  let end: Timestamp
 
   /// - Parameters:
   ///   - customers: how many there may be.
   ///   - standard: the end unless `--as-of` says another.
   ///   - kept: the end when the world was begun before, whatever else is said.
   init(
-    _ arguments: ParsedArguments, customers: ClosedRange<Int>, until standard: Milliseconds,
-    keptUntil kept: Milliseconds? = nil
+    _ arguments: ParsedArguments, customers: ClosedRange<Int>, until standard: Timestamp,
+    keptUntil kept: Timestamp? = nil
   ) throws {
     let bundleIDs = try Self.bundleIDs(arguments)
     seed = UInt64(try arguments.integer("seed", in: 0...Int.max) ?? 1)
@@ -49,7 +49,7 @@ struct WorldOptions: Sendable {
     let days = history.milliseconds / Interval.days(1).milliseconds
     let asOf = try arguments.integer("as-of", in: 1_000_000_000_000...4_000_000_000_000)
     let place = try arguments.choice("environment", as: Place.self) ?? .sandbox
-    end = kept ?? asOf.map { Milliseconds(Int64($0)) } ?? standard
+    end = kept ?? asOf.map { Timestamp(Int64($0)) } ?? standard
     start = end - history
     identity = [
       "seed": .integer(Int64(bitPattern: seed)), "customers": .integer(Int64(count)), "history": .integer(days),
@@ -68,7 +68,7 @@ struct WorldOptions: Sendable {
   }
 
   /// The world after its customers have lived until the end, or until a later time.
-  func world(at now: Milliseconds?) -> AppStoreWorld {
+  func world(at now: Timestamp?) -> AppStoreWorld {
     var world = AppStoreWorld(plan: plan, seed: seed, start: start)
     world.advance(to: max(end, now ?? end))
     return world

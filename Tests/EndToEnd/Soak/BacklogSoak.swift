@@ -47,10 +47,10 @@
     _ database: TestDatabase, _ environment: Environment, _ count: Int, customers: Int
   ) async throws {
     let pool = Pool(database.configuration)
-    let (ledger, now) = (Ledger(pool: pool), WallClock.system.now())
+    let (ledger, now) = (LedgerStore(pool: pool), WallClock.system.now())
     let found = try await pool.read { session throws(DatabaseError) in try AppTable.find(Self.app, in: session) }
     let known = try #require(found)
-    let scope = Scope(app: known.id, environment: environment)
+    let scope = AppScope(app: known.id, environment: environment)
     for start in stride(from: 0, to: count, by: 500) {
       let entries = (start..<min(start + 500, count)).map { number in
         let (customer, place) = (number % customers, number / customers)
@@ -62,10 +62,10 @@
             app: Self.app, environment: environment, .originalTransactionID("\(customer)"),
             .appTransactionID("7\(customer)"))
         ]
-        return Entry(
+        return LedgerEntry(
           message,
           .accepted(
-            Entry.Acceptance(app: known.id, findings: findings, signedAt: now, title: "backlog")),
+            LedgerEntry.AcceptedMessage(app: known.id, findings: findings, signedAt: now, title: "backlog")),
           addressee: .init(scope, epoch: nil, at: now, proof: .proven))
       }
       #expect(try await ledger.append(entries).allSatisfy { $0 == .stored })

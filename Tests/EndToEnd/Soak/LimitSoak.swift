@@ -59,7 +59,7 @@
   }
 
   /// The end of the pause for history calls that Apple's last refusal named.
-  private func blockedUntil(_ site: LimitedSite) async throws -> Milliseconds? {
+  private func blockedUntil(_ site: LimitedSite) async throws -> Timestamp? {
     try await site.database.rows(
       "SELECT MAX(blocked_until) AS blocked FROM budgets WHERE budget LIKE '%/getTransactionHistory/%'"
     ).first?.optionalMilliseconds("blocked")

@@ -31,7 +31,7 @@
     let restored = "\(name)_restored"
     let url = try #require(database.program.environment["SWITCHYARD_DATABASE"])
       .replacing("/\(name)?", with: "/\(restored)?")
-    for folder in ["dumps", "keys"] { _ = FileFacts.makeDirectory("\(place.path)/\(folder)") }
+    for folder in ["dumps", "keys"] { _ = FileMetadata.makeDirectory("\(place.path)/\(folder)") }
     let trust = """
       switchyard() { case "$1 ${2:-}" in
         "db rebuild") command switchyard "$@" --trust-root '\(fixtures.root(in: place))' ;;
@@ -86,7 +86,7 @@
       let keys = try await program.run(["db", "key"] + key)
       #expect(keys.status == 5)
       #expect(keys.notes.contains(message), "\(keys)")
-      #expect(FileFacts("\(place.path)/elsewhere/master.key") == nil)
+      #expect(FileMetadata("\(place.path)/elsewhere/master.key") == nil)
     }
     // What needs no key goes on.
     #expect(try await program.run("explain", Self.app, "2000000000000077").status == 0)

@@ -14,12 +14,12 @@ struct InjectedComparisons: Sendable {
   /// Notes all of them in one transaction, and says when it was committed.
   func add(to database: TestDatabase) async throws -> ContinuousClock.Instant {
     let now = WallClock.system.now()
-    let judgement = ComparisonTable.Judgement(
+    let judgement = ComparisonTable.Outcome(
       cause: areAffected ? "ourDefect" : ComparisonTable.equal, counts: areAffected,
       differences: areAffected ? Array(Self.difference.utf8) : [], impact: areAffected ? Array("{}".utf8) : nil)
     let pool = Pool(database.configuration)
     try await pool.transaction { session throws(DatabaseError) in
-      for scope in try FlagTable.all(in: session).keys where scope.environment == .sandbox {
+      for scope in try StageTable.all(in: session).keys where scope.environment == .sandbox {
         for number in customers {
           let name = [UInt8(number >> 8), UInt8(number & 255)] + [UInt8](repeating: 7, count: 14)
           _ = try ComparisonTable.add(

@@ -94,10 +94,10 @@
     ]
     let body = (["status": 0, "receipt": .object(receipt)] as JSONObject).encoded()
     let message = InboxMessage(
-      kind: .verifyReceiptAnswer, body: body, claim: Claim(environment: .sandbox),
-      receivedAt: Milliseconds(1_700_000_002_000))
+      kind: .verifyReceiptAnswer, body: body, claim: SubmissionMetadata(environment: .sandbox),
+      receivedAt: Timestamp(1_700_000_002_000))
     try await database.setAside(
-      message, Entry.Refusal(source: .legacy, code: "test", detail: "", claimedApp: Self.receiptApp))
+      message, LedgerEntry.QuarantineReason(source: .legacy, code: "test", detail: "", claimedApp: Self.receiptApp))
   }
 
   /// Posts the rest while the ledger is rebuilt and the quarantine is replayed.

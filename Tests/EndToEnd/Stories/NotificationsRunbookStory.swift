@@ -59,7 +59,7 @@
   /// In fifty days three of five notifications are lost, and one app is not registered.
   ///
   /// - Returns: a purchase that is refunded at the end, which no notification says.
-  private func live(_ site: Site, until now: Milliseconds) async throws -> JSONObject {
+  private func live(_ site: Site, until now: Timestamp) async throws -> JSONObject {
     let apple = site.apple
     for app in [Self.app, Self.stranger] {
       try await apple.control(

@@ -135,7 +135,7 @@
   // MARK: guard-breach.md
 
   /// Apple refunds a purchase, and the notification is lost.
-  private func loseRefund(_ apple: RunningSimulator, until now: Milliseconds) async throws {
+  private func loseRefund(_ apple: RunningSimulator, until now: Timestamp) async throws {
     try await apple.control(
       "destination", "bundleId=\(Self.breached)", "environment=Sandbox", "url=http://127.0.0.1:1/none", "version=2")
     let bought = try #require(

@@ -5,9 +5,9 @@ extension StopStory {
   @Test func `serve ends with 0 while it waits for the private database`() async throws {
     try await PrivateInstallation.with { installation in
       let home = "\(installation.place.path)/data/database"
-      #expect(FileFacts.makeDirectory(home))
+      #expect(FileMetadata.makeDirectory(home))
       // As a keeper that is stopping the database.
-      let users = try UsersFile("\(home)/users")
+      let users = try UsageLockFile("\(home)/users")
       try await users.lockOut()
       let words = ["serve", "--listen", "127.0.0.1:0"]
       let stopped = try await StoppedProgram.run(installation.program, words, SIGTERM) { place in

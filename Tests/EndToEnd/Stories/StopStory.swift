@@ -141,14 +141,15 @@
   /// Sets messages aside whose digests are those of their numbers.
   private func setAside(_ count: Int, in database: TestDatabase) async throws {
     let pool = Pool(database.configuration)
-    let refusal = Entry.Refusal(source: .unproven, code: "notJSON", detail: "for a test", claimedApp: nil)
+    let refusal = LedgerEntry.QuarantineReason(
+      source: .unproven, code: "notJSON", detail: "for a test", claimedApp: nil)
     for start in stride(from: 1, through: count, by: 500) {
       let entries = (start..<start + 500).map { number in
-        Entry(
-          InboxMessage(kind: .notification, body: Array("\(number)".utf8), receivedAt: Milliseconds(Int64(number))),
+        LedgerEntry(
+          InboxMessage(kind: .notification, body: Array("\(number)".utf8), receivedAt: Timestamp(Int64(number))),
           .quarantined(refusal))
       }
-      _ = try await Ledger(pool: pool).append(entries)
+      _ = try await LedgerStore(pool: pool).append(entries)
     }
     await pool.close()
   }
@@ -156,17 +157,18 @@
   /// Stores IDs as messages, without signatures.
   private func store(_ count: Int, in database: TestDatabase) async throws {
     let pool = Pool(database.configuration)
-    let (ledger, now) = (Ledger(pool: pool), WallClock.system.now())
+    let (ledger, now) = (LedgerStore(pool: pool), WallClock.system.now())
     let app = try await pool.read { session throws(DatabaseError) in try AppTable.find(Self.app, in: session) }
     let known = try #require(app)
     for start in stride(from: 0, to: count, by: 500) {
       let entries = (start..<start + 500).map { number in
         let body = (["transactionId": .string("\(2_000_000_000 + number)")] as JSONObject).encoded()
         let message = InboxMessage(
-          kind: .evidence, body: body, claim: Claim(environment: .sandbox), receivedAt: now)
+          kind: .evidence, body: body, claim: SubmissionMetadata(environment: .sandbox), receivedAt: now)
         let findings = Findings(app: Self.app, environment: .sandbox)
-        return Entry(
-          message, .accepted(Entry.Acceptance(app: known.id, findings: findings, signedAt: nil, title: "id")))
+        return LedgerEntry(
+          message, .accepted(LedgerEntry.AcceptedMessage(app: known.id, findings: findings, signedAt: nil, title: "id"))
+        )
       }
       #expect(try await ledger.append(entries).allSatisfy { $0 == .stored })
     }

@@ -10,9 +10,9 @@ import Time
 /// The first byte chooses what the caller says beside the body: an environment, a user id, or that it is an answer which we
 /// fetched.
 struct EvidenceSubject {
-  static let now = Milliseconds(1_767_225_600_000)
+  static let now = Timestamp(1_767_225_600_000)
   static let app = "com.example.fuzz"
-  let adapter = Adapter(verifier: SignedDataVerifier(roots: .apple))
+  let adapter = MessageDecoder(verifier: SignedDataVerifier(roots: .apple))
 
   func check(_ input: [UInt8]) {
     guard let choice = input.first else { return }
@@ -28,9 +28,9 @@ struct EvidenceSubject {
   /// Whichever of its two signatures stands in a body, it is one message.
   private func checkIdentity(_ body: [UInt8]) {
     let identity = MessageIdentity(ofEvidence: body, app: Self.app, environment: nil)
-    let (high, count) = SignatureForm.high.applied(to: body)
-    let (low, again) = SignatureForm.low.applied(to: high)
-    guard count == again, low == SignatureForm.low.applied(to: body).text,
+    let (high, count) = CanonicalSignature.high.applied(to: body)
+    let (low, again) = CanonicalSignature.low.applied(to: high)
+    guard count == again, low == CanonicalSignature.low.applied(to: body).text,
       MessageIdentity(ofEvidence: high, app: Self.app, environment: nil).bytes == identity.bytes
     else { preconditionFailure("two messages of one") }
   }

@@ -13,7 +13,7 @@ enum JSONSubject {
     }
     _ = value.milliseconds?.iso8601
     if let jws = value.object?["signedPayload"]?.string {
-      _ = try? verifier.verifyNotification(Array(jws.utf8), expecting: ExpectedClaims(), now: Milliseconds(0))
+      _ = try? verifier.verifyNotification(Array(jws.utf8), expecting: ExpectedClaims(), now: Timestamp(0))
     }
   }
 }

@@ -7,7 +7,7 @@ import Time
 struct JWSSeeds {
   private let pki: ApplePKI
 
-  init() throws { pki = try ApplePKI.generate(at: Milliseconds(1_767_225_600_000)) }
+  init() throws { pki = try ApplePKI.generate(at: Timestamp(1_767_225_600_000)) }
 
   /// Tokens, and JSON bodies with some of them.
   func all() throws -> (jws: [[UInt8]], json: [[UInt8]]) {

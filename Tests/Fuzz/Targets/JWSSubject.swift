@@ -8,7 +8,7 @@ import Time
 /// The first byte chooses what the rest is: a whole JWS, a payload under a good signature, a header or certificates
 /// before one, or what is changed in a signature and its digest, of which a key's table says what EVP says.
 struct JWSSubject {
-  static let now = Milliseconds(1_767_225_600_000)
+  static let now = Timestamp(1_767_225_600_000)
   let pki: ApplePKI
   let verifier: SignedDataVerifier
   let key: PublicKey

@@ -8,8 +8,8 @@ import Time
 ///
 /// The first byte chooses what the rest is: a notification, an answer of verifyReceipt, or evidence of any kind.
 struct LegacySubject {
-  static let now = Milliseconds(1_767_225_600_000)
-  let adapter = Adapter(verifier: SignedDataVerifier(roots: .apple))
+  static let now = Timestamp(1_767_225_600_000)
+  let adapter = MessageDecoder(verifier: SignedDataVerifier(roots: .apple))
 
   func check(_ input: [UInt8]) {
     guard let choice = input.first else { return }
@@ -21,7 +21,7 @@ struct LegacySubject {
 
   private func read(_ body: [UInt8], _ choice: UInt8) -> Findings? {
     let message = Digest.sha256(body)
-    let origin = LegacyOrigin(app: nil, environment: nil, trust: .none, receivedAt: Self.now)
+    let origin = V1Context(app: nil, environment: nil, trust: .none, receivedAt: Self.now)
     do {
       switch choice % 3 {
       case 0: return try adapter.notification(body, message: message, origin: origin, now: Self.now).findings

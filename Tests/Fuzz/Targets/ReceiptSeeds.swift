@@ -4,7 +4,7 @@ import Time
 
 /// What the fuzzer begins with: receipts made now, by a PKI that no later process knows.
 enum ReceiptSeeds {
-  private static let now = Milliseconds(1_767_225_600_000)
+  private static let now = Timestamp(1_767_225_600_000)
 
   static func all() throws -> [[UInt8]] {
     let pki = try ReceiptPKI.generate(at: now)

@@ -9,7 +9,7 @@ import Time
 /// The first byte chooses what the rest is: a receipt as somebody hands it in, or the content of a message, or a
 /// purchase-info, under a good signature.
 struct ReceiptSubject {
-  static let now = Milliseconds(1_767_225_600_000)
+  static let now = Timestamp(1_767_225_600_000)
   let pki: ReceiptPKI
   let reader: ReceiptReader
 

@@ -5,7 +5,7 @@ struct RequestRead: Equatable {
   enum Outcome {
     /// `size` bytes belong to the request.
     case request(RequestHead, body: [UInt8], size: Int)
-    case refused(RequestFault)
+    case refused(RequestParseError)
     case unfinished
   }
 
@@ -18,7 +18,7 @@ struct RequestRead: Equatable {
     var body: [UInt8] = []
     var position = 0
     var arrived = 0
-    do throws(RequestFault) {
+    do throws(RequestParseError) {
       repeat {
         arrived = min(bytes.count, arrived + max(1, part))
         let input = bytes.span.extracting(0..<arrived)
@@ -43,7 +43,7 @@ struct RequestRead: Equatable {
   private static func read(
     _ input: Span<UInt8>, _ reader: inout BodyReader, _ position: inout Int, into body: inout [UInt8],
     of bytes: [UInt8]
-  ) throws(RequestFault) -> Bool {
+  ) throws(RequestParseError) -> Bool {
     while true {
       switch try reader.next(in: input, at: &position) {
       case .needsMore: return false

@@ -1,8 +1,8 @@
 @testable import HTTPServer
 
 @Suite struct `A capacity divided among callers` {
-  private func capacity() -> DividedCapacity {
-    DividedCapacity(total: 100, reserved: [.apple: 50, .known: 20])
+  private func capacity() -> PartitionedCapacity {
+    PartitionedCapacity(total: 100, reserved: [.apple: 50, .known: 20])
   }
 
   @Test func `keeps each class's part from the others`() {
@@ -55,7 +55,7 @@
   }
 
   @Test func `allows a burst, and then fills slowly`() {
-    var rates = AddressRates(Rate(burst: 3, perSecond: 2), at: start)
+    var rates = AddressRateTable(Rate(burst: 3, perSecond: 2), at: start)
     func take(_ peer: PeerAddress, at now: Deadline) -> Bool { rates.take(peer, at: now) }
     for _ in 0..<3 { #expect(take(address(1), at: start)) }
     #expect(!take(address(1), at: start))
@@ -69,7 +69,7 @@
   }
 
   @Test func `is that of a /64 for IPv6 and of nobody else`() {
-    var rates = AddressRates(Rate(burst: 1, perSecond: 1), at: start)
+    var rates = AddressRateTable(Rate(burst: 1, perSecond: 1), at: start)
     func take(_ peer: PeerAddress, at now: Deadline) -> Bool { rates.take(peer, at: now) }
     let prefix: [UInt8] = [0x20, 0x01, 0x0D, 0xB8, 0, 0, 0, 1]
     #expect(take(PeerAddress(bytes: prefix + [0, 0, 0, 0, 0, 0, 0, 1], port: 1), at: start))
@@ -79,7 +79,7 @@
   }
 
   @Test func `keeps a bounded number of addresses, and those it knows keep theirs`() {
-    var rates = AddressRates(Rate(burst: 2, perSecond: 1), most: 10, at: start)
+    var rates = AddressRateTable(Rate(burst: 2, perSecond: 1), most: 10, at: start)
     func take(_ peer: PeerAddress, at now: Deadline) -> Bool { rates.take(peer, at: now) }
     for n in 0..<10 { #expect(take(address(n), at: start)) }
     #expect(take(address(10), at: start))

@@ -11,14 +11,14 @@ struct AmbiguousRequest: Sendable, CustomTestStringConvertible {
     self.reading = reading
   }
 
-  init(_ name: String, _ text: String, _ fault: RequestFault) { self.init(name, text, .refused(fault)) }
+  init(_ name: String, _ text: String, _ fault: RequestParseError) { self.init(name, text, .refused(fault)) }
 
   /// A request of this request line.
   static func line(_ name: String, _ line: String, _ reading: Reading) -> Self {
     Self(name, "\(line)\r\nHost: x\r\n\r\n", reading)
   }
 
-  static func line(_ name: String, _ line: String, _ fault: RequestFault) -> Self {
+  static func line(_ name: String, _ line: String, _ fault: RequestParseError) -> Self {
     .line(name, line, .refused(fault))
   }
 
@@ -27,7 +27,7 @@ struct AmbiguousRequest: Sendable, CustomTestStringConvertible {
     Self(name, "POST / HTTP/1.1\r\nHost: x\r\n\(field)\r\n\r\n\(body)", reading)
   }
 
-  static func field(_ name: String, _ field: String, body: String = "", _ fault: RequestFault) -> Self {
+  static func field(_ name: String, _ field: String, body: String = "", _ fault: RequestParseError) -> Self {
     .field(name, field, body: body, .refused(fault))
   }
 
@@ -36,7 +36,7 @@ struct AmbiguousRequest: Sendable, CustomTestStringConvertible {
     Self(name, "GET / HTTP/1.1\r\n\(fields)\r\n\r\n", reading)
   }
 
-  static func host(_ name: String, _ fields: String, _ fault: RequestFault) -> Self {
+  static func host(_ name: String, _ fields: String, _ fault: RequestParseError) -> Self {
     .host(name, fields, .refused(fault))
   }
 
@@ -45,7 +45,7 @@ struct AmbiguousRequest: Sendable, CustomTestStringConvertible {
     .field(name, "Transfer-Encoding: chunked", body: body, reading)
   }
 
-  static func chunks(_ name: String, _ body: String, _ fault: RequestFault) -> Self {
+  static func chunks(_ name: String, _ body: String, _ fault: RequestParseError) -> Self {
     .chunks(name, body, .refused(fault))
   }
 

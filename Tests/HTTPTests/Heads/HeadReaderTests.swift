@@ -9,17 +9,17 @@
   @Test func `has every fault in the corpus or against a limit`() {
     let shown = Set(
       AmbiguousRequest.all.compactMap { if case .refused(let fault) = $0.reading { fault } else { nil } })
-    let limits: Set<RequestFault> = [
+    let limits: Set<RequestParseError> = [
       .requestLineTooLong, .fieldTooLong, .tooManyFields, .headTooLong, .chunkLineTooLong, .trailerTooLong,
     ]
-    #expect(shown.union(limits) == Set(RequestFault.allCases))
+    #expect(shown.union(limits) == Set(RequestParseError.allCases))
     #expect(Set(AmbiguousRequest.all.map(\.text)).count == AmbiguousRequest.all.count)
     #expect(AmbiguousRequest.all.count >= 80)
   }
 
   /// The row, and what it becomes with one byte more.
   @Test(arguments: [
-    ("GET /\(String.x(86)) HTTP/1.1\r\n", "GET /\(String.x(87)) HTTP/1.1\r\n", RequestFault.requestLineTooLong),
+    ("GET /\(String.x(86)) HTTP/1.1\r\n", "GET /\(String.x(87)) HTTP/1.1\r\n", RequestParseError.requestLineTooLong),
     ("GET / HTTP/1.1\r\nX: \(String.x(97))\r\n", "GET / HTTP/1.1\r\nX: \(String.x(98))\r\n", .fieldTooLong),
     ("GET / HTTP/1.1\r\nA:1\r\nB:2\r\nC:3\r\n", "GET / HTTP/1.1\r\nA:1\r\nB:2\r\nC:3\r\nD:4\r\n", .tooManyFields),
     (
@@ -33,7 +33,7 @@
     ),
     (chunked("0\r\nX:\(String.x(1_022))\r\n"), chunked("0\r\nX:\(String.x(1_023))\r\n"), .trailerTooLong),
   ])
-  func `is refused one byte beyond a limit`(within: String, beyond: String, fault: RequestFault) {
+  func `is refused one byte beyond a limit`(within: String, beyond: String, fault: RequestParseError) {
     let limits = small { ($0.head, $0.line, $0.fields) = (200, 100, 3) }
     for part in [10_000, 1, 7] {
       #expect(Reading(of: Array(within.utf8), inPartsOf: part, limits: limits) == .unfinished, "in parts of \(part)")

@@ -2,7 +2,7 @@
 enum Reading: Equatable, Sendable {
   /// One request: its path, its body, and the bytes after it, which belong to the next.
   case request(path: String, body: String = "", rest: String = "")
-  case refused(RequestFault)
+  case refused(RequestParseError)
   /// More bytes are needed.
   case unfinished
 }

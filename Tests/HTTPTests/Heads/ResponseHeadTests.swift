@@ -47,6 +47,6 @@
     (1_709_251_199_999, "Thu, 29 Feb 2024 23:59:59 GMT"), (4_102_444_800_000, "Fri, 01 Jan 2100 00:00:00 GMT"),
   ])
   func `has its date as HTTP writes it`(moment: Int64, text: String) {
-    #expect(DateHeader.text(of: Milliseconds(moment)) == text)
+    #expect(DateHeader.text(of: Timestamp(moment)) == text)
   }
 }

@@ -53,7 +53,7 @@ struct AnsweredLedger: FilledLedger {
       #expect(try HistoryTable.asked(ids, since: GrownLedger.now + .milliseconds(1), in: scope, session).isEmpty)
     }
     try await paths.transaction("the knowledge of a large history", most: 20 * size) { session throws(DatabaseError) in
-      let known = try Ledger.knowledge(of: ids, app: app, environment: .sandbox, in: session)
+      let known = try LedgerStore.knowledge(of: ids, app: app, environment: .sandbox, in: session)
       #expect(known.originalTransactionIDs.count == size)
     }
   }
@@ -67,7 +67,7 @@ struct AnsweredLedger: FilledLedger {
       (
         "knowledge", 200,
         { session throws(DatabaseError) in
-          let known = try Ledger.knowledge(
+          let known = try LedgerStore.knowledge(
             of: ids, app: app, environment: .sandbox, atMost: 256, countsClaims: true, in: session)
           guard known.purchases.count == 6, known.renewals.count == 3, known.originalTransactionIDs.count == 3,
             known.histories.count == 3, known.answered.count == 1
@@ -77,14 +77,14 @@ struct AnsweredLedger: FilledLedger {
       (
         "environments", 20,
         { session throws(DatabaseError) in
-          let found = try Ledger.environments(naming: ids[0], app: app, atMost: 256, in: session)
+          let found = try LedgerStore.environments(naming: ids[0], app: app, atMost: 256, in: session)
           guard found == [.sandbox] else { throw DatabaseError(.column, "\(found)") }
         }
       ),
       (
         "flow of news", 20,
         { session throws(DatabaseError) in
-          _ = try NewsFlow.read(scope, at: GrownLedger.now, in: session)
+          _ = try NotificationHealth.read(scope, at: GrownLedger.now, in: session)
         }
       ),
       (

@@ -10,16 +10,16 @@ struct GrownLedger {
 
   let largest = "purchases"
   let pool: Pool
-  let ledger: Ledger
+  let ledger: LedgerStore
   let app: App
 
-  var scope: Scope { Scope(app: app.id, environment: .sandbox) }
+  var scope: AppScope { AppScope(app: app.id, environment: .sandbox) }
 
   init(on server: PrivateMariaDB = .shared) async throws {
     var settings = Pool.Settings()
     settings.size = 1
     pool = Pool(try await server.database(), settings: settings)
-    ledger = Ledger(pool: pool)
+    ledger = LedgerStore(pool: pool)
     app = try await pool.read { session throws(DatabaseError) in
       _ = try Migrator().migrate(at: SignedStory.start, in: session)
       return try AppTable.add(bundleID: SignedStory.app, appAppleID: nil, at: SignedStory.start, in: session)

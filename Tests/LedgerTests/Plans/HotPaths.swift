@@ -4,9 +4,9 @@
 extension GrownLedger: FilledLedger {
   func run(_ paths: PlanCounter) async throws {
     let refused = (0..<32).map { number in
-      Entry(
+      LedgerEntry(
         InboxMessage(kind: .notification, body: Array("refused \(paths.size) \(number)".utf8), receivedAt: Self.now),
-        .quarantined(Entry.Refusal(source: .legacy, code: "wrongSecret", detail: "", claimedApp: nil)))
+        .quarantined(LedgerEntry.QuarantineReason(source: .legacy, code: "wrongSecret", detail: "", claimedApp: nil)))
     }
     try await ingest(refused, paths)
     try await lookUp(refused, paths)
@@ -15,7 +15,7 @@ extension GrownLedger: FilledLedger {
     try await migrate(paths)
   }
 
-  private func ingest(_ refused: [Entry], _ paths: PlanCounter) async throws {
+  private func ingest(_ refused: [LedgerEntry], _ paths: PlanCounter) async throws {
     let story = try SignedStory(customers: 4, periods: 2, first: paths.size)
     let entries = try story.messages.map { try story.entry($0, for: app) }
     let count = entries.count
@@ -39,7 +39,7 @@ extension GrownLedger: FilledLedger {
     }
   }
 
-  private func lookUp(_ refused: [Entry], _ paths: PlanCounter) async throws {
+  private func lookUp(_ refused: [LedgerEntry], _ paths: PlanCounter) async throws {
     let number = paths.size - 9
     let known = Self.original(number)
     // The server may have closed the tables. MySQL then forgets the rows that came since it counted.
@@ -70,7 +70,7 @@ extension GrownLedger: FilledLedger {
     }
     try await paths.path("how notifications arrived", most: 12 * 20) {
       let told = (0..<20).map {
-        Ledger.Told(notificationUUID: "e\(Self.original(number - $0))0", digest: refused[$0].message.digest)
+        LedgerStore.Told(notificationUUID: "e\(Self.original(number - $0))0", digest: refused[$0].message.digest)
       }
       let arrivals = try await ledger.arrivals(of: told, in: scope)
       #expect(arrivals.count == 20)
@@ -78,7 +78,7 @@ extension GrownLedger: FilledLedger {
     }
   }
 
-  private func release(_ refused: [Entry], _ paths: PlanCounter) async throws {
+  private func release(_ refused: [LedgerEntry], _ paths: PlanCounter) async throws {
     try await paths.transaction("releasing from quarantine", most: 8 * 32) { session throws(DatabaseError) in
       try QuarantineTable.release(refused.map(\.message.digest), in: session)
     }
@@ -94,29 +94,29 @@ extension GrownLedger: FilledLedger {
   private func lease(_ paths: PlanCounter) async throws {
     let (scope, now, known) = (scope, Self.now, Self.original(paths.size - 9))
     @Sendable func leased(
-      _ selection: WorkTable.Selection, _ session: Session
-    ) throws(DatabaseError) -> [LeasedCustomer] {
-      try WorkTable.lease(
+      _ selection: HistoryJobTable.Selection, _ session: Session
+    ) throws(DatabaseError) -> [LeasedHistoryJob] {
+      try HistoryJobTable.lease(
         selection, limit: 32, until: now + .minutes(15), owner: .random(count: 16), at: now, in: session
       ).customers
     }
-    for queue in WorkTable.Queue.allCases {
+    for queue in HistoryJobTable.Queue.allCases {
       try await paths.transaction("leasing what is \(queue)", most: 40 * 32) { session throws(DatabaseError) in
-        #expect(try leased(WorkTable.Selection(scope, queue), session).count == 32)
+        #expect(try leased(HistoryJobTable.Selection(scope, queue), session).count == 32)
       }
     }
     try await paths.transaction("leasing for a caller that waits", most: 60) { session throws(DatabaseError) in
-      #expect(try leased(WorkTable.Selection(scope, subjects: [known]), session).map(\.subject) == [known])
+      #expect(try leased(HistoryJobTable.Selection(scope, subjects: [known]), session).map(\.subject) == [known])
     }
     let settlements = try await pool.transaction { session throws(DatabaseError) in
-      try leased(WorkTable.Selection(scope, .requested), session).map { customer in
+      try leased(HistoryJobTable.Selection(scope, .requested), session).map { customer in
         let history = StoredHistory(
           environment: .sandbox, originalTransactionIDs: [customer.subject], transactionIDs: [], revision: "r")
-        return (customer: customer, settlement: WorkTable.Settlement.stored(history))
+        return (customer: customer, settlement: HistoryJobTable.Outcome.stored(history))
       }
     }
     try await paths.transaction("settling", most: 40 * 32) { session throws(DatabaseError) in
-      try WorkTable.settle(settlements, at: now, in: session)
+      try HistoryJobTable.settle(settlements, at: now, in: session)
     }
     try await paths.transaction("beginning renewal checks", most: 40 * 32) { session throws(DatabaseError) in
       #expect(try RenewalCheckTable.begin(in: scope, limit: 32, at: now, session).due == 32)
@@ -133,14 +133,14 @@ extension GrownLedger: FilledLedger {
     let job = try await startMigration((0..<32).map(Self.original))
     try await paths.transaction("noting the results of a migration's IDs", most: 40 * 32) {
       session throws(DatabaseError) in
-      let turn = try MigrationHandOut(job: job, owner: .random(count: 16))
+      let turn = try HistoryJobScheduler(job: job, owner: .random(count: 16))
         .turn(backlog: 32, allowance: 0, until: now + .minutes(1), at: now, in: session)
       #expect(turn.asked + turn.ended == 32)
     }
     try await paths.transaction("handing out a migration's IDs by customers", most: 80 * 32) {
       session throws(DatabaseError) in
       _ = try session.execute("UPDATE migration_ids SET state = 0 WHERE job = \(job)")
-      let turn = try MigrationHandOut(job: job, owner: .random(count: 16))
+      let turn = try HistoryJobScheduler(job: job, owner: .random(count: 16))
         .turn(backlog: 64, allowance: 8, until: now + .hours(1), at: now + .minutes(2), in: session)
       #expect(turn.handedOut > 0)
     }

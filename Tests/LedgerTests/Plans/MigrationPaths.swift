@@ -45,7 +45,7 @@ extension AnsweredLedger {
     @Sendable func turn(
       allowance: Int?, handsOut expected: Int, _ session: Session
     ) throws(DatabaseError) {
-      let turn = try MigrationHandOut(job: waiting, owner: [UInt8](repeating: 1, count: 16))
+      let turn = try HistoryJobScheduler(job: waiting, owner: [UInt8](repeating: 1, count: 16))
         .turn(backlog: width, allowance: allowance, until: now + .minutes(1), at: now, in: session)
       guard turn.handedOut == expected else { throw DatabaseError(.column, "\(turn)") }
     }
@@ -59,7 +59,7 @@ extension AnsweredLedger {
         return MigrationStep.Content(
           digest: MigrationStep.Mark(Digest.sha256(Array(text.utf8)).bytes),
           user: MigrationStep.Mark(Digest.sha256(Array("user \(round) \(number)".utf8)).bytes),
-          place: MigrationAccountTable.Place(app: app, environment: .sandbox), entry: nil, ids: [], isActive: true)
+          place: MigrationAccountTable.CountScope(app: app, environment: .sandbox), entry: nil, ids: [], isActive: true)
       }
     }
     @Sendable func add(_ round: String, _ session: Session) throws(DatabaseError) {

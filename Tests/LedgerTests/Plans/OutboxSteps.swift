@@ -21,7 +21,7 @@ struct OutboxSteps {
   }
 
   private func turn(
-    _ wanted: Set<ProofClass>, _ settlements: [Settlement] = [], limit: Int = taken
+    _ wanted: Set<TrustLevel>, _ settlements: [Settlement] = [], limit: Int = taken
   ) -> OutboxTurn {
     var turn = OutboxTurn()
     turn.wanted = wanted.reduce(into: [:]) { $0[$1] = limit }
@@ -56,7 +56,7 @@ struct OutboxSteps {
     try await run("looking what is due", 32) { session throws(DatabaseError) in
       #expect(try OutboxTable.due(at: now, in: session).first?.due == [.proven])
     }
-    let all = Set(ProofClass.allCases)
+    let all = Set(TrustLevel.allCases)
     let first = try await take("leasing", most: 40 * taken, turn(all), run)
     try #require(first.count == taken)
     try await run("reading the bodies", 7 * taken) { session throws(DatabaseError) in
@@ -132,7 +132,7 @@ struct OutboxSteps {
   }
 
   private func message(
-    _ text: String, _ proof: ProofClass, at start: Milliseconds, naming originals: [String]
+    _ text: String, _ proof: TrustLevel, at start: Timestamp, naming originals: [String]
   ) -> OutboxTable.Outgoing {
     OutboxTable.Outgoing(
       message: .sha256(Array("\(text) \(size)".utf8)),

@@ -120,7 +120,7 @@ struct LegacyMonths: Sendable {
   private func serve() async throws -> RunningProgram {
     let running = try await RunningProgram.serve(program, serving)
     apple.send(
-      AppPlace(bundleID: MonthsPlan.app, environment: .production),
+      SimulatedAppScope(bundleID: MonthsPlan.app, environment: .production),
       to: Destination(url: "\(running.url)/notifications/\(MonthsPlan.app)", version: .v1))
     return running
   }
@@ -206,7 +206,7 @@ struct LegacyMonths: Sendable {
   /// The subscriptions that are to renew within a day and were not charged for it yet: an outage then is felt.
   private var endingWithinADay: Int {
     let (lines, now) = (Array(apple.world.truth()), apple.world.now)
-    var ends: [String: Milliseconds] = [:]
+    var ends: [String: Timestamp] = [:]
     for line in lines {
       guard let transaction = line["transaction"]?.object, let id = transaction["transactionId"]?.string else {
         continue

@@ -138,7 +138,7 @@ struct Months: Sendable {
 
   private func send(_ version: NotificationVersion, to url: String) {
     apple.send(
-      AppPlace(bundleID: MonthsPlan.app, environment: .production),
+      SimulatedAppScope(bundleID: MonthsPlan.app, environment: .production),
       to: Destination(url: "\(url)/notifications/\(MonthsPlan.app)", version: version))
   }
 

@@ -64,7 +64,7 @@ extension PlannedMover {
   private mutating func takesStep(_ app: String, _ site: SwitchedSite) async throws -> (Bool, Bool) {
     if stages[app] == "live" {
       // "You have seen a usual week without complaints." Whoever signs it off takes the last step.
-      guard site.time.clock.now() - (since[app] ?? Milliseconds(0)) >= .days(7) else { return (true, false) }
+      guard site.time.clock.now() - (since[app] ?? Timestamp(0)) >= .days(7) else { return (true, false) }
       return try await advance(app, site)
     }
     // After two weeks it names what is missing, and is begun again like after anything missing.

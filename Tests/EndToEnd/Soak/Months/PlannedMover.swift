@@ -35,7 +35,7 @@ struct PlannedMover: StageMover {
   var faults: [String] = []
   /// The stages by app, and since when an app is in its stage.
   private(set) var stages: [String: String] = [:]
-  private(set) var since: [String: Milliseconds] = [:]
+  private(set) var since: [String: Timestamp] = [:]
   private(set) var isHarmful = false
   private var jobs: [String: Int64] = [:]
   /// The apps whose migration was begun, and those whose is proven.
@@ -59,7 +59,7 @@ struct PlannedMover: StageMover {
   /// While harm is done all ask at once: there is no database then that could be told the time.
   var groups: Int { current == nil || isHarmful ? 1 : 24 }
 
-  var start: Milliseconds { Self.start }
+  var start: Timestamp { Self.start }
   /// Bounds are proven by customers who are there: all come before the first app is moved.
   var arrival: Interval { .days(120) }
 

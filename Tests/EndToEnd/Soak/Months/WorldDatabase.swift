@@ -10,7 +10,7 @@ struct WorldDatabase: Sendable {
   private let configuration: DatabaseConfiguration
 
   /// Starts it; `run` watches it from then on.
-  static func start(at date: Milliseconds) async throws -> WorldDatabase {
+  static func start(at date: Timestamp) async throws -> WorldDatabase {
     let place = TemporaryDirectory()
     let time = WorldTime(at: date, in: place)
     var settings = EmbeddedServer.Settings()

@@ -18,7 +18,7 @@ struct MonthsPlan: Sendable {
 
   static let app = "com.example.notes"
   static let appAppleID: Int64 = 1_600_000_000
-  static let start = Milliseconds(1_735_689_600_000)
+  static let start = Timestamp(1_735_689_600_000)
   /// Eighteen months; in the middle Apple's URL is switched to V2.
   static let length = Interval.days(548)
 

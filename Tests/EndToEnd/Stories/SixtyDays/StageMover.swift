@@ -7,7 +7,7 @@ protocol StageMover: Sendable {
   /// In how many groups customers ask, each an hour after the one before; 1: all at once.
   var groups: Int { get }
   /// When the world begins, and in which time its customers come.
-  var start: Milliseconds { get }
+  var start: Timestamp { get }
   var arrival: Interval { get }
   /// The stages by app.
   var stages: [String: String] { get }
@@ -33,7 +33,7 @@ protocol StageMover: Sendable {
 extension StageMover {
   var calendar: SwitchedCalendar { SwitchedCalendar() }
   var groups: Int { 1 }
-  var start: Milliseconds { MonthsPlan.start }
+  var start: Timestamp { MonthsPlan.start }
   var arrival: Interval { .days(365) }
   var isHarmful: Bool { false }
   var asksAgain: Bool { false }
@@ -55,7 +55,7 @@ struct SwitchedCalendar: Sendable {
 
 /// A moment of `SwitchedMonths`.
 struct SwitchedMoment: Sendable {
-  let date: Milliseconds
+  let date: Timestamp
   let calendar: SwitchedCalendar
 
   var day: Int { Int((date - MonthsPlan.start).milliseconds / Interval.days(1).milliseconds) }

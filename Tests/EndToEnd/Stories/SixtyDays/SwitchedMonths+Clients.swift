@@ -113,7 +113,8 @@ extension SwitchedMonths {
     guard !state.legacyPurchases.isEmpty, let app = site.apps.first(where: { $0.app.bundleID == state.app.bundleID })
     else { return nil }
     let truth = Set(state.subscriptions.filter { $0.status == 1 || $0.status == 4 }.map(\.originalTransactionID))
-    let theirs = VerifyReceiptAnswer(about: state.receipt, of: state, requestedAt: world.now).object(latestReceipt: [])
+    let theirs = SimulatedVerifyReceiptResponse(about: state.receipt, of: state, requestedAt: world.now).object(
+      latestReceipt: [])
     guard truth.isSubset(of: NaiveClient.running(in: theirs, at: world.now)) else { return nil }
     let receipt = try state.receipt.encoded(signedBy: site.apple.store.identity.receiptPKI)
     let request: JSONObject = [

@@ -161,7 +161,7 @@ struct SwitchedMonths: Sendable {
       for (number, app) in site.apps.enumerated() {
         let isNew = moment.isPast(Self.switched, after: number)
         site.apple.send(
-          AppPlace(bundleID: app.app.bundleID, environment: .production),
+          SimulatedAppScope(bundleID: app.app.bundleID, environment: .production),
           to: Destination(url: "\(url)/notifications/\(app.app.bundleID)", version: isNew ? .v2 : .v1))
       }
       // Nobody falls back to Apple's legacy endpoint any more.

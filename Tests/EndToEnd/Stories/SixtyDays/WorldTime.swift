@@ -6,7 +6,7 @@ final class WorldTime: Sendable {
   private let ahead: Mutex<Int64>
   private let path: String
 
-  init(at start: Milliseconds, in place: TemporaryDirectory) {
+  init(at start: Timestamp, in place: TemporaryDirectory) {
     let ahead = start.sinceEpoch - WallClock.system.now().sinceEpoch
     self.ahead = Mutex(ahead)
     path = place.file("time", Self.bytes(ahead))

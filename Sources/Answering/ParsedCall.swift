@@ -1,0 +1,73 @@
+package import LegacyAnswers
+package import Purchases
+package import Receipts
+package import Signing
+
+/// A request that was read, and its receipt, proven or not.
+package struct ParsedCall: Sendable {
+  package let request: VerifyReceiptRequestBody
+  /// Nil when there is none to read.
+  package let reading: ReceiptReadResult?
+  /// The receipt in base64, mended.
+  package let text: String
+  /// Of the receipt in base64, mended: the same however a client spells it.
+  package let digest: Digest
+
+  /// Blocks for the length of a signature; call it beside the threads that serve.
+  package init(_ body: [UInt8], reader: ReceiptReader, memory: VerifiedReceiptCache) {
+    request = VerifyReceiptRequestBody(body)
+    guard let data = request.receiptData else {
+      (reading, text, digest) = (nil, "", .sha256([]))
+      return
+    }
+    let bytes = Array(data.utf8)
+    let asPosted = Digest.sha256(bytes)
+    if let receipt = memory.receipt(asPosted) {
+      (reading, text, digest) = (.verified(receipt), data, asPosted)
+      return
+    }
+    let reading = reader.read(bytes)
+    self.reading = reading
+    let isAsMade = if case .verified(let verified) = reading { verified.repairs.isEmpty } else { true }
+    if isAsMade, Self.isBare(bytes) {
+      (text, digest) = (data, asPosted)
+      if case .verified(let verified) = reading { memory.keep(verified, asPosted, bytes: bytes.count) }
+    } else {
+      text = ReceiptReader.base64(of: bytes) ?? data
+      digest = .sha256(Array(text.utf8))
+    }
+  }
+
+  private static func isBare(_ bytes: [UInt8]) -> Bool {
+    guard let first = bytes.first, let last = bytes.last else { return true }
+    return first > 0x20 && last > 0x20
+  }
+
+  /// Of the proven receipt.
+  package var proven: Receipt? {
+    if case .verified(let verified)? = reading { verified.receipt } else { nil }
+  }
+
+  /// What it names, proven or not: only to find out whose rules hold.
+  package var bundleID: String? { reading?.receipt?.bundleID }
+
+  /// What was found out so far, for the checks before those that take the ledger.
+  package func findings(asked environment: Environment) -> RequestValidation {
+    var found = RequestValidation(asked: environment, environment: proven?.environment)
+    found.isJSON = request.isReadable
+    found.hasReceiptData = request.receiptData != nil
+    found.refusal = reading?.refusal?.code
+    if case .transaction? = proven { found.signsNoEnvironment = true }
+    return found
+  }
+}
+
+extension Receipt {
+  /// Whether a period of a subscription that renews is in it.
+  var holdsSubscription: Bool {
+    switch self {
+    case .app(let receipt): receipt.purchases.contains { $0.expiresDate != nil || $0.productType == .autoRenewable }
+    case .transaction(let receipt): receipt.expiresDate != nil
+    }
+  }
+}

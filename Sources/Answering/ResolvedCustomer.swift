@@ -1,0 +1,251 @@
+package import Ledger
+package import LegacyAnswers
+package import Mappings
+package import Purchases
+package import Receipts
+package import Time
+
+/// What the ledger knows of a customer, folded: the facts of an answer, and what its freshness is judged by.
+///
+/// Pure. Only what Apple signed in V2 makes an answer; what unsigned messages claim never does.
+package struct ResolvedCustomer: Sendable {
+  private let knowledge: CustomerStatements
+  private let purchases: [Purchase]
+  private let subscriptions: [Subscription]
+
+  package init(_ knowledge: CustomerStatements, vocabulary: Vocabulary = .embedded) {
+    self.knowledge = knowledge
+    purchases = Purchase.fold(knowledge.purchases, rules: vocabulary.purchases.rules)
+    var below: [String: [Purchase]] = [:]
+    for purchase in purchases where purchase.isSubscription {
+      below[purchase.key.originalTransactionID, default: []].append(purchase)
+    }
+    let renewals = Dictionary(grouping: knowledge.renewals) { $0.key.originalTransactionID }
+    subscriptions = below.sorted { $0.key < $1.key }.compactMap { id, periods in
+      Subscription(
+        key: periods[0].key.subscription, purchases: periods,
+        renewal: renewals[id].flatMap { Resolved($0, rules: vocabulary.renewals.rules) })
+    }
+  }
+
+  /// Purchases, each period of a subscription for itself.
+  var rowCount: Int { purchases.count }
+
+  /// What an answer is composed from.
+  package var facts: CustomerFacts {
+    var answered: [PurchaseKey: PurchaseStatement] = [:]
+    for statement in knowledge.answered where statement.rank >= answered[statement.key]?.rank ?? statement.rank {
+      answered[statement.key] = statement
+    }
+    return CustomerFacts(
+      transactions: purchases.map { purchase in
+        let row = answered[purchase.key].map { statement in
+          CustomerFacts.AppleOnlyFields(
+            transactionID: statement.facts.text(.transactionId),
+            originalPurchaseDate: statement.facts.date(.originalPurchaseDate))
+        }
+        return CustomerFacts.Transaction(purchase.facts, answered: row)
+      }, renewals: renewals)
+  }
+
+  /// The same for an answer to `receipt`.
+  package func facts(for receipt: Receipt, at now: Timestamp) -> CustomerFacts {
+    var facts = facts
+    facts.isForgotten = isForgotten(receipt, at: now)
+    return facts
+  }
+
+  /// Whether Apple said lately that it knows none of the receipt's ids, well after it was made, and nothing in it has ended
+  /// since: then there is nothing that Apple could tell of it.
+  private func isForgotten(_ receipt: Receipt, at now: Timestamp) -> Bool {
+    guard let since = knowledge.forgottenSince, purchases.isEmpty, now < since + Self.oblivion,
+      let made = receipt.signedAt, made + .hours(1) <= since
+    else { return false }
+    return !Self.ends(in: receipt).values.contains { since < $0 && $0 <= now }
+  }
+
+  /// How long it is believed that Apple knows none of the ids of a receipt.
+  private static let oblivion = Interval.hours(24)
+
+  /// In the order in which the subscriptions were first bought.
+  private var renewals: [CustomerFacts.Renewal] {
+    let first = Dictionary(
+      subscriptions.map { ($0.key.originalTransactionID, $0.periods.first?.purchaseDate ?? Timestamp(.min)) }
+    ) { one, _ in one }
+    let told = knowledge.renewals.filter { first[$0.key.originalTransactionID] != nil }
+    return told.sorted { a, b in
+      let (one, other) = (a.key.originalTransactionID, b.key.originalTransactionID)
+      guard let left = first[one], let right = first[other], left != right else { return one < other }
+      return left < right
+    }.map { renewal in
+      CustomerFacts.Renewal(
+        renewal.facts, statedAt: renewal.rank.asOf,
+        wasAskedToConsent: wasAskedToConsent(renewal.key.originalTransactionID))
+    }
+  }
+
+  /// Whether the customer was asked to agree to the price of the subscription, and the question still counts.
+  ///
+  /// It does not if the subscription was bought again since, after it had ended or as an upgrade.
+  private func wasAskedToConsent(_ id: String) -> Bool {
+    guard let asked = knowledge.askedToConsent[id] else { return false }
+    return !purchases.contains {
+      $0.key.originalTransactionID == id && $0.facts.text(.transactionReason) == "PURCHASE"
+        && $0.purchaseDate.map { $0 > asked } == true
+    }
+  }
+
+  // MARK: Freshness
+
+  package func evidence(for receipt: Receipt, _ flow: NotificationHealth, at now: Timestamp) -> FreshnessInputs {
+    var evidence = FreshnessInputs(
+      ids: knowledge.asked, histories: knowledge.histories, unknown: knowledge.unknown.mapValues(\.settledAt),
+      unknownLines: unknownLines(in: receipt), receiptMade: receipt.signedAt, unheld: knowledge.unheld,
+      hasOpenLookUp: knowledge.hasOpenLookUp,
+      silent: silent(at: now), flow: flow)
+    evidence.isForgotten = isForgotten(receipt, at: now)
+    return evidence
+  }
+
+  /// Subscriptions about which Apple has not told what became of their end.
+  func silent(at now: Timestamp) -> [String] {
+    subscriptions.filter { subscription in
+      let asked = knowledge.histories[subscription.key.originalTransactionID]
+      if subscription.overdueRenewal(at: now, allowing: .milliseconds(0), asked: asked) != nil { return true }
+      guard let end = subscription.endWithRenewalToCome(at: now) else { return false }
+      // Asked well after it, Apple knew no more: then there is nothing to wait for.
+      guard let asked, asked >= end + .hours(1) else { return true }
+      return asked + .minutes(1) < subscription.renewalLastHeard
+    }.map(\.key.originalTransactionID)
+  }
+
+  /// Lines of the receipt that nothing signed has, or of which nothing signed says what the receipt says: that they are over.
+  private func unknownLines(in receipt: Receipt) -> [(line: String, id: String)] {
+    let lines = Set(purchases.compactMap { $0.facts.text(.webOrderLineItemId) })
+    let originals = Set(purchases.map(\.key.originalTransactionID))
+    let running = Set(
+      purchases.filter { $0.facts[.revocationDate] == nil && $0.facts.flag(.isUpgraded) != true }
+        .map { $0.facts.text(.webOrderLineItemId) ?? $0.key.originalTransactionID })
+    func unknown(_ line: String?, _ id: String?, cancelledAt: Timestamp?) -> (line: String, id: String)? {
+      guard let id else { return nil }
+      let (name, isThere) = (line ?? id, line.map(lines.contains) ?? originals.contains(id))
+      return isThere && (cancelledAt == nil || !running.contains(name)) ? nil : (name, id)
+    }
+    switch receipt {
+    case .app(let receipt):
+      return receipt.purchases.compactMap { purchase in
+        // V2 has no word for free subscriptions, which are discontinued.
+        purchase.productType == .freeSubscription
+          ? nil
+          : unknown(
+            purchase.webOrderLineItemID.map(String.init), purchase.originalIdentity,
+            cancelledAt: purchase.cancellationDate)
+      }
+    case .transaction(let receipt):
+      return [
+        unknown(receipt.webOrderLineItemID, receipt.originalIdentity, cancelledAt: receipt.cancellationDate)
+      ].compactMap(\.self)
+    }
+  }
+
+  /// Whether an answer of what is known and the receipt would call a subscription ended of which nothing was heard since
+  /// its end: then nothing is answered rather than that.
+  package func endsUnheard(with receipt: Receipt, at now: Timestamp) -> Bool {
+    // Whether it was to renew does not count here: the customer can have changed that, and the news of it be lost.
+    if !silent(at: now).isEmpty || subscriptions.contains(where: { isOverUnheard($0, at: now) }) { return true }
+    let ends = Self.ends(in: receipt)
+    return ends.contains { id, end in
+      guard end <= now else { return false }
+      guard let known = subscriptions.first(where: { $0.key.originalTransactionID == id }) else { return true }
+      // A period that only the receipt has is later than all that was heard.
+      let last = known.periods.compactMap(\.expiresDate).max() ?? Timestamp(.min)
+      return end.wholeSeconds > last.wholeSeconds && known.renewalLastHeard.wholeSeconds < end.wholeSeconds
+    }
+  }
+
+  /// Whether its last period is over, and nothing was heard of it since.
+  private func isOverUnheard(_ subscription: Subscription, at now: Timestamp) -> Bool {
+    guard let period = subscription.newest, let end = period.expiresDate, end <= now else { return false }
+    if let revoked = period.revocationDate, revoked <= end { return false }
+    let asked = knowledge.histories[subscription.key.originalTransactionID] ?? Timestamp(.min)
+    return subscription.renewalLastHeard.wholeSeconds < end.wholeSeconds && asked < end
+  }
+
+  /// When the last period of each subscription ends that the receipt has.
+  private static func ends(in receipt: Receipt) -> [String: Timestamp] {
+    var ends: [String: Timestamp] = [:]
+    func note(_ id: String?, _ end: Timestamp?) {
+      guard let id, let end else { return }
+      ends[id] = max(end, ends[id] ?? end)
+    }
+    switch receipt {
+    case .app(let receipt): for purchase in receipt.purchases { note(purchase.originalIdentity, purchase.expiresDate) }
+    case .transaction(let receipt): note(receipt.originalIdentity, receipt.expiresDate)
+    }
+    return ends
+  }
+
+  // MARK: What becomes of it
+
+  /// When the answer changes by itself: the next end of a period or of a grace period.
+  package func nextChange(after now: Timestamp) -> Timestamp? {
+    let ends = purchases.compactMap(\.expiresDate)
+    let graces = knowledge.renewals.compactMap { $0.facts.date(.gracePeriodExpiresDate) }
+    return (ends + graces).filter { $0 > now }.min()
+  }
+
+  /// What news about this customer names.
+  package var names: Set<CustomerNode> {
+    var names = Set(knowledge.originalTransactionIDs.map(CustomerNode.originalTransactionID))
+    for purchase in purchases {
+      if let id = purchase.facts.text(.appTransactionId) { names.insert(.appTransactionID(id)) }
+    }
+    return names
+  }
+
+  /// Whether Apple said of every id that the account is gone, and nothing was signed of it since.
+  package var isAccountGone: Bool {
+    !knowledge.asked.isEmpty
+      && knowledge.asked.allSatisfy { id in
+        guard let unknown = knowledge.unknown[id], unknown.reason.contains("4040001") else { return false }
+        let signed = subscriptions.filter { $0.key.originalTransactionID == id }.map(\.lastHeard)
+        let bought = purchases.filter { $0.key.originalTransactionID == id }
+          .flatMap(\.statements).map(\.rank.asOf)
+        let last = ([knowledge.histories[id]].compactMap(\.self) + signed + bought).max()
+        return unknown.settledAt >= last ?? Timestamp(.min)
+      }
+  }
+
+  /// By which Apple is asked: subscriptions of which news is missing first, then ids of which no history is known.
+  ///
+  /// - Parameter made: when the receipt was made that names them: asked before, or soon after, Apple may not have known them.
+  package func idsToAsk(atMost most: Int, receiptMade made: Timestamp? = nil, at now: Timestamp) -> [String] {
+    let missing = knowledge.asked.filter { id in
+      guard knowledge.histories[id] == nil, let unknown = knowledge.unknown[id] else {
+        return knowledge.histories[id] == nil
+      }
+      return unknown.settledAt < (made ?? Timestamp(0)) + .hours(1) || unknown.settledAt + Self.oblivion <= now
+    }
+    // One of the receipt's own in any case: what is linked may be an id that Apple does not know.
+    let named = silent(at: now) + missing + knowledge.asked.suffix(1) + knowledge.unheld
+    var seen: Set<String> = []
+    return Array(named.filter { seen.insert($0).inserted }.prefix(most))
+  }
+
+  /// One of the account's ids, always the same one while nothing more is known: who asks about a customer at once asks once.
+  package var name: String { knowledge.originalTransactionIDs.min() ?? "" }
+}
+
+extension Subscription {
+  /// When its last period ended, if the last word is that it renews, and that nothing keeps it from doing so; else nil.
+  ///
+  /// A charge that goes through late renews periods that are over by then, one after the other. Each is news after the end
+  /// of its period, and the next may be missing. Apple says of what has really ended why it has, or that it charges again.
+  fileprivate func endWithRenewalToCome(at now: Timestamp) -> Timestamp? {
+    guard let period = newest, let end = period.expiresDate, end <= now, period.revocationDate == nil,
+      let facts = renewal?.facts, facts.integer(.autoRenewStatus) == 1, facts.flag(.isInBillingRetryPeriod) != true,
+      facts.integer(.expirationIntent) == nil, facts.date(.gracePeriodExpiresDate) == nil
+    else { return nil }
+    return end
+  }
+}

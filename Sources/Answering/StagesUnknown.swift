@@ -1,4 +1,0 @@
-/// The stages could not be looked at lately: an app may have been taken back, so we do not answer.
-package struct StagesUnknown: Error, CustomStringConvertible {
-  package var description: String { "the stages could not be read in time, so Switchyard did not answer" }
-}

@@ -1,0 +1,161 @@
+import Time
+
+/// The books of a pool: who has a connection, who waits, who is next.
+///
+/// They decide; `Pool` acts.
+struct PoolState {
+  typealias Ticket = UInt64
+  typealias Answer = Result<Turn, DatabaseError>
+  typealias Waiter = CheckedContinuation<Answer, Never>
+
+  /// What a caller may do now.
+  enum Turn: Sendable {
+    case open
+    /// One that is idle since then; suspect when another was found broken after that.
+    case use(Connection, since: Interval, isSuspect: Bool)
+  }
+
+  enum Reply {
+    case turn(Turn)
+    case wait(Ticket)
+    case refused(DatabaseError)
+  }
+
+  enum Action {
+    case none
+    case hand(Turn, Waiter)
+    case empty(CheckedContinuation<Void, Never>)
+  }
+
+  /// A place in the queue.
+  ///
+  /// Between `ask` and `wait` there is no continuation yet, but there may be an answer.
+  private struct Place {
+    let ticket: Ticket
+    let isUrgent: Bool
+    var waiter: Waiter?
+    var answer: Answer?
+  }
+
+  private let size: Int
+  private let waiterLimit: Int
+  private var idle: [(connection: Connection, since: Interval)] = []
+  /// Lent, or being opened.
+  private var lent = 0
+  private var queue: [Place] = []
+  private var lastTicket: Ticket = 0
+  private var whenEmpty: CheckedContinuation<Void, Never>?
+  private var lastBroken: Interval?
+  private var counted = Pool.Figures()
+  private(set) var isClosed = false
+
+  init(size: Int, waiterLimit: Int) {
+    self.size = size
+    self.waiterLimit = waiterLimit
+  }
+
+  var figures: Pool.Figures {
+    var figures = counted
+    figures.inUse = lent
+    figures.idle = idle.count
+    figures.waiting = queue.count { $0.answer == nil }
+    return figures
+  }
+
+  /// The most recently used idle connection, or a free place, or a place in the queue behind all others that are as urgent.
+  mutating func ask(isUrgent: Bool = false) -> Reply {
+    guard !isClosed else { return .refused(DatabaseError(.closed, "the pool is closed")) }
+    if lent < size {
+      lent += 1
+      if let last = idle.popLast() { return .turn(use(last.connection, since: last.since)) }
+      return .turn(.open)
+    }
+    guard queue.count < waiterLimit else {
+      counted.timedOut += 1
+      return .refused(DatabaseError(.timedOut, "\(waiterLimit) callers wait for a connection already"))
+    }
+    lastTicket += 1
+    queue.append(Place(ticket: lastTicket, isUrgent: isUrgent))
+    return .wait(lastTicket)
+  }
+
+  /// Leaves the continuation in the place, or gives the answer that came before it.
+  mutating func wait(_ ticket: Ticket, _ waiter: Waiter) -> Answer? {
+    guard let index = queue.firstIndex(where: { $0.ticket == ticket }) else {
+      return .failure(DatabaseError(.closed, "the pool is closed"))
+    }
+    guard let answer = queue[index].answer else {
+      queue[index].waiter = waiter
+      return nil
+    }
+    queue.remove(at: index)
+    return answer
+  }
+
+  mutating func giveUp(_ ticket: Ticket, _ error: DatabaseError, isTimeout: Bool) -> Waiter? {
+    guard let index = queue.firstIndex(where: { $0.ticket == ticket }), queue[index].answer == nil else { return nil }
+    if isTimeout { counted.timedOut += 1 }
+    if let waiter = queue[index].waiter {
+      queue.remove(at: index)
+      return waiter
+    }
+    queue[index].answer = .failure(error)
+    return nil
+  }
+
+  mutating func opened() { counted.created += 1 }
+
+  mutating func returned(_ connection: Connection, at now: Interval) -> Action {
+    next(use(connection, since: now))
+  }
+
+  /// - Parameter isBroken: not closed for its age but found broken, so that the idle ones may be broken too
+  mutating func discarded(isBroken: Bool, at now: Interval) -> Action {
+    counted.discarded += 1
+    if isBroken { lastBroken = now }
+    return next(.open)
+  }
+
+  mutating func failedToOpen() -> Action { next(.open) }
+
+  mutating func close() -> (idle: [Connection], waiters: [Waiter]) {
+    isClosed = true
+    let connections = idle.map(\.connection)
+    idle = []
+    let waiters = queue.compactMap(\.waiter)
+    for index in queue.indices where queue[index].answer == nil {
+      queue[index].answer = .failure(DatabaseError(.closed, "the pool is closed"))
+    }
+    queue.removeAll { $0.waiter != nil }
+    return (connections, waiters)
+  }
+
+  /// Whether nothing is lent; else the continuation is kept until that is so.
+  mutating func whenEmpty(_ continuation: CheckedContinuation<Void, Never>) -> Bool {
+    guard lent > 0 else { return true }
+    whenEmpty = continuation
+    return false
+  }
+
+  private func use(_ connection: Connection, since: Interval) -> Turn {
+    .use(connection, since: since, isSuspect: lastBroken.map { since <= $0 } ?? false)
+  }
+
+  /// What was freed goes to the first who waits, the urgent before the others; else it is kept.
+  private mutating func next(_ turn: Turn) -> Action {
+    let urgent = queue.firstIndex { $0.isUrgent && $0.answer == nil }
+    if let index = urgent ?? queue.firstIndex(where: { $0.answer == nil }) {
+      guard let waiter = queue[index].waiter else {
+        queue[index].answer = .success(turn)
+        return .none
+      }
+      queue.remove(at: index)
+      return .hand(turn, waiter)
+    }
+    lent -= 1
+    if case .use(let connection, let since, _) = turn, !isClosed { idle.append((connection, since)) }
+    guard lent == 0, let continuation = whenEmpty else { return .none }
+    whenEmpty = nil
+    return .empty(continuation)
+  }
+}

@@ -1,0 +1,54 @@
+/// A number of slots or bytes, of which each class of callers has a part that the others cannot take.
+///
+/// What is reserved for no class belongs to whichever caller comes first. A class uses its own part before the common
+/// one.
+package struct PartitionedCapacity: Sendable {
+  private let reserved: PerCallerClass<Int>
+  /// Reserved for no class.
+  private let common: Int
+  private var used = PerCallerClass { _ in 0 }
+  /// How much of the common part is in use.
+  private var borrowed = 0
+  /// How much is in use by all classes.
+  package private(set) var total = 0
+
+  /// Creates a capacity of `total`; parts beyond it make it larger.
+  package init(total: Int, reserved: [CallerClass: Int]) {
+    self.reserved = PerCallerClass { reserved[$0, default: 0] }
+    common = max(0, total - reserved.values.reduce(0, +))
+  }
+
+  /// Creates a capacity of `total` of which each class has so many hundredths for itself.
+  init(total: Int, percent: [CallerClass: Int]) {
+    self.init(total: total, reserved: percent.mapValues { total / 100 * $0 + total % 100 * $0 / 100 })
+  }
+
+  /// Returns false, and takes nothing, when neither the class's part nor the common one has so much left.
+  package mutating func take(_ amount: Int, for caller: CallerClass) -> Bool {
+    let now = used[caller] + amount
+    let more = beyondItsPart(now, caller) - beyondItsPart(used[caller], caller)
+    guard borrowed + more <= common else { return false }
+    borrowed += more
+    used[caller] = now
+    total += amount
+    return true
+  }
+
+  package mutating func give(_ amount: Int, back caller: CallerClass) {
+    let now = max(0, used[caller] - amount)
+    borrowed -= beyondItsPart(used[caller], caller) - beyondItsPart(now, caller)
+    total -= used[caller] - now
+    used[caller] = now
+  }
+
+  package func used(by caller: CallerClass) -> Int { used[caller] }
+
+  /// How full it is for a class, from 0 to 1: what it uses of all that it could have now.
+  package func fullness(for caller: CallerClass) -> Double {
+    let others = borrowed - beyondItsPart(used[caller], caller)
+    let most = reserved[caller] + common - others
+    return most > 0 ? Double(used[caller]) / Double(most) : 1
+  }
+
+  private func beyondItsPart(_ amount: Int, _ caller: CallerClass) -> Int { max(0, amount - reserved[caller]) }
+}

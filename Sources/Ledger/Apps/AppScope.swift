@@ -1,0 +1,17 @@
+import Database
+package import Purchases
+
+/// An app in one environment: the world within which ids mean something.
+package struct AppScope: Hashable, Sendable, Comparable {
+  package let app: App.ID
+  package let environment: Environment
+
+  package init(app: App.ID, environment: Environment) {
+    self.app = app
+    self.environment = environment
+  }
+
+  var columns: [SQLValue] { [.integer(Int64(app.number)), .integer(Int64(environment.code))] }
+
+  package static func < (a: Self, b: Self) -> Bool { (a.app, a.environment) < (b.app, b.environment) }
+}

@@ -1,0 +1,62 @@
+import Database
+import Purchases
+import Signing
+
+extension UnconfirmedReport {
+  /// The reports that are queued, in a stable order, and how many are not because there is no room for their ids.
+  ///
+  /// - Parameter order: by message; of others it is `next`.
+  static func admitted(
+    _ reports: [Self], _ order: [Digest: UnconfirmedIDPriority], in session: borrowing Session
+  ) throws(DatabaseError) -> (queued: [Self], left: Int) {
+    var (queued, left): ([Self], Int) = ([], 0)
+    var (ofMessage, ofScope): ([Digest: Int], [AppScope: Int]) = ([:], [:])
+    let inOrder = reports.sorted {
+      ($0.receivedAt, $0.originalTransactionID) < ($1.receivedAt, $1.originalTransactionID)
+    }
+    for var report in inOrder {
+      switch order[report.message] ?? .next {
+      case .first: report.comesFirst = true
+      case .behind(let most) where !report.isKnown:
+        let scope = report.scope
+        if ofScope[scope] == nil { ofScope[scope] = try HistoryJobTable.room(for: .claimedID, in: scope, session) }
+        guard let room = ofScope[scope], room > 0, ofMessage[report.message, default: 0] < most else {
+          left += 1
+          continue
+        }
+        ofScope[scope] = room - 1
+        ofMessage[report.message, default: 0] += 1
+      case .next, .behind: break
+      }
+      queued.append(report)
+    }
+    return (queued, left)
+  }
+}
+
+extension HistoryJobTable {
+  /// Which of these ids nobody ever asked Apple about, and nobody is about to.
+  static func unasked(
+    _ ids: Set<String>, in scope: AppScope, _ session: borrowing Session
+  ) throws(DatabaseError) -> Set<String> {
+    var unasked = ids
+    for ids in ids.sorted().parts() {
+      for row in try session.query("SELECT subject FROM \(HistoryJobTable.listed(ids, in: scope))") {
+        unasked.remove(try row.text(0))
+      }
+    }
+    return unasked
+  }
+
+  /// Which of these ids Apple was asked about as about seeds, and knew nothing of or gave no answer to.
+  static func givenUp(
+    _ ids: [String], in scope: AppScope, _ session: borrowing Session
+  ) throws(DatabaseError) -> Set<String> {
+    var found: Set<String> = []
+    let givenUp: SQL = "WHERE state IN (\(State.unknown.rawValue), \(State.failed.rawValue))"
+    try session.read("subject", of: .work, ids, in: scope, "AND kind = \(Kind.history.rawValue) \(givenUp)") {
+      row throws(DatabaseError) in found.insert(try row.text(0))
+    }
+    return found
+  }
+}

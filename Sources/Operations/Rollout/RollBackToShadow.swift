@@ -1,0 +1,173 @@
+package import Database
+import Ledger
+package import Purchases
+import Rollout
+package import Time
+
+/// The kill switch: takes our answers away from clients, for one app or for all, and goes on comparing.
+///
+/// From `ramp`, `live` and `complete` back to `shadow`, each app and environment in a transaction of its own, so that a row that
+/// somebody holds keeps no other app answered; nothing refuses it. Apple answers everybody as soon as a process has heard of it. An
+/// app that is in `shadow` stays there, with a new epoch and an entry in the audit: a step that was planned before is refused, and
+/// `rollout advance --auto` takes none.
+package struct RollBackToShadow: Sendable {
+  package static let action: StaticString = "rollout.kill"
+
+  /// What becomes of an app in one environment.
+  package enum Effect: String, Sendable {
+    /// Goes back to `shadow`.
+    case stopped
+    /// Stays in `shadow`, with a new epoch.
+    case kept
+    /// No change: in a stage below `shadow` Apple answers already.
+    case untouched = "none"
+    /// It could not be stopped in time.
+    case failed
+  }
+
+  package struct Outcome: Sendable {
+    /// The app before the stop.
+    package let standing: AppRollout
+    package let effect: Effect
+    /// The stage before, with its share.
+    package let from: String
+    /// The reason of a failure.
+    package let trouble: DatabaseError?
+
+    init(_ standing: AppRollout, _ effect: Effect, from: String? = nil, trouble: DatabaseError? = nil) {
+      (self.standing, self.effect, self.trouble) = (standing, effect, trouble)
+      self.from = from ?? StageTransition.name(standing.flag.stage, standing.flag.share)
+    }
+  }
+
+  package struct Report: Sendable {
+    /// Every app and environment that was looked at.
+    package let outcomes: [Outcome]
+    /// Other apps that Switchyard answers now, or answers again; nil if they could not be read.
+    package let stillAnswered: [AppRollout]?
+    /// A connection that works: a new one if the first one broke.
+    package let connection: Connection
+
+    package func all(_ effect: Effect) -> [Outcome] { outcomes.filter { $0.effect == effect } }
+  }
+
+  private let bundleID: String?
+  private let environment: Environment?
+  private let patience: Duration
+
+  /// The time for all tries: the server ends an idle transaction of a service, which holds an app's row, after 20 seconds.
+  package static let patience = Duration.seconds(25)
+
+  /// - Parameters:
+  ///   - bundleID: nil for every app.
+  ///   - environment: nil for both.
+  package init(of bundleID: String?, in environment: Environment? = nil, patience: Duration = Self.patience) {
+    (self.bundleID, self.environment, self.patience) = (bundleID, environment, patience)
+  }
+
+  /// What would be stopped now; `NoSuchApp` when the app is not registered.
+  package func plan(on connection: Connection) async throws -> Report {
+    if let bundleID { _ = try await AppRecord.find(bundleID, connection) }
+    let all = try await Self.standings(connection)
+    return Report(
+      outcomes: all.filter(isMeant).map { Outcome($0, Self.effect(on: $0)) },
+      stillAnswered: all.filter { $0.isAnswered && !isMeant($0) }, connection: connection)
+  }
+
+  /// Stops each app in its present stage, and first the apps that Switchyard answers.
+  ///
+  /// Tries each app once, then again until the time is over, and opens a new connection if one breaks. The report has the failures.
+  /// Throws if nothing can be read, or if a permanent error stops every try.
+  ///
+  /// - Parameter waits: called once with the failures of the first tries.
+  @discardableResult
+  package func apply(
+    by author: AuditContext, at now: @autoclosure @Sendable () -> Timestamp, on connection: Connection,
+    waits: @Sendable ([Outcome]) -> Void = { _ in }
+  ) async throws -> Report {
+    let start = ContinuousClock.now
+    var connection = connection
+    let plan: Report
+    do { plan = try await self.plan(on: connection) } catch  where connection.isPoisoned {
+      connection = try await Connection.open(connection.configuration)
+      plan = try await self.plan(on: connection)
+    }
+    var outcomes: [AppScope: Outcome] = [:]
+    var left = (plan.all(.stopped) + plan.all(.kept)).map(\.standing)
+    var isFirst = true
+    while !left.isEmpty {
+      // The error that ends this round.
+      var trouble: DatabaseError?
+      for standing in left {
+        if Task.isCancelled || !isFirst && ContinuousClock.now - start >= patience {
+          trouble = trouble ?? .abandoned("the time was over")
+        } else if trouble == nil, connection.isPoisoned {
+          do throws(DatabaseError) { connection = try await Connection.open(connection.configuration) } catch {
+            trouble = error
+          }
+        }
+        let earlier = outcomes[standing.scope]?.trouble
+        outcomes[standing.scope] =
+          if let trouble { Outcome(standing, .failed, trouble: earlier ?? trouble) } else {
+            await stop(standing, by: author, at: now(), waiting: isFirst ? 1 : 5, connection)
+          }
+      }
+      left = left.filter { outcomes[$0.scope]?.effect == .failed }
+      if let error = left.lazy.compactMap({ outcomes[$0.scope]?.trouble }).first(where: { !Self.isPassing($0) }) {
+        // Another try is of no use.
+        guard outcomes.values.contains(where: { $0.effect != .failed }) else { throw error }
+        break
+      }
+      guard !left.isEmpty, ContinuousClock.now - start < patience, !Task.isCancelled else { break }
+      if isFirst { waits(left.compactMap { outcomes[$0.scope] }) }
+      isFirst = false
+      try? await Task.sleep(for: .milliseconds(100))
+    }
+    // The stages may have changed since the plan.
+    let answered = try? await Self.standings(connection).filter(\.isAnswered)
+    return Report(
+      outcomes: plan.outcomes.map { outcomes[$0.standing.scope] ?? $0 },
+      stillAnswered: answered?.filter { outcomes[$0.scope]?.effect != .failed }, connection: connection)
+  }
+
+  private func isMeant(_ standing: AppRollout) -> Bool {
+    (bundleID == nil || standing.app.bundleID == bundleID)
+      && (environment == nil || standing.flag.environment == environment)
+  }
+
+  private static func effect(on standing: AppRollout) -> Effect {
+    if standing.isAnswered { return .stopped }
+    return standing.flag.stage == .shadow ? .kept : .untouched
+  }
+
+  private static func standings(_ connection: Connection) async throws(DatabaseError) -> [AppRollout] {
+    try await connection.read { session throws(DatabaseError) in try AppRollout.all(in: session) }
+  }
+
+  /// Returns whether another try may succeed after this error.
+  private static func isPassing(_ error: DatabaseError) -> Bool {
+    error.isRetryable || [.abandoned, .commitOutcomeUnknown].contains(error.code)
+  }
+
+  /// Safe to repeat, as after a commit with an unknown outcome.
+  private func stop(
+    _ standing: AppRollout, by author: AuditContext, at now: Timestamp, waiting seconds: Int64,
+    _ connection: Connection
+  ) async -> Outcome {
+    do throws(DatabaseError) {
+      return try await connection.transaction(lockWait: .seconds(seconds)) { session throws(DatabaseError) in
+        guard let (stage, share) = try StageTable.stop(standing.scope, at: now, in: session) else {
+          return Outcome(standing, .untouched)
+        }
+        let from = StageTransition.name(stage, share)
+        try author.note(
+          Self.action, of: standing.app.bundleID, "\(standing.flag.environment.rawValue): \(from) to shadow", at: now,
+          in: session)
+        if stage == .shadow { return Outcome(standing, Self.effect(on: standing)) }
+        return Outcome(standing, .stopped, from: from)
+      }
+    } catch {
+      return Outcome(standing, .failed, trouble: error)
+    }
+  }
+}

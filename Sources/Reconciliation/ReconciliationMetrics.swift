@@ -1,0 +1,42 @@
+import Runtime
+
+/// What keeping up with Apple counts.
+struct ReconciliationMetrics: Sendable {
+  let takenIn: MetricFamily<Counter>
+  let lookedUp: MetricFamily<Counter>
+  let refundsAsked: MetricFamily<Counter>
+  let unfinished: MetricFamily<Counter>
+  let expected: MetricFamily<Gauge>
+  let arrived: MetricFamily<Gauge>
+  let missing: MetricFamily<Gauge>
+  let heartbeatLost: MetricFamily<Gauge>
+
+  init(_ registry: MetricsRegistry) {
+    takenIn = registry.counter(
+      "switchyard_reconciled_notifications_total",
+      help: "Notifications that did not come by themselves and were taken from Apple's history.",
+      labels: ["app", "environment"])
+    lookedUp = registry.counter(
+      "switchyard_reconciled_customers_total", help: "Customers asked about because nothing was heard of them.",
+      labels: ["app", "environment"])
+    refundsAsked = registry.counter(
+      "switchyard_refund_sweep_customers_total", help: "Customers whose refunds Apple was asked for in the background.",
+      labels: ["app", "environment"])
+    unfinished = registry.counter(
+      "switchyard_reconciliations_unfinished_total", help: "Parts of comparisons with Apple that ended early.",
+      labels: ["app", "environment", "part"])
+    expected = registry.gauge(
+      "switchyard_completeness_expected",
+      help: "What had to be heard in the last 7 days: notifications by Apple's history, renewals by our expectation.",
+      labels: ["app", "environment", "measure"])
+    arrived = registry.gauge(
+      "switchyard_completeness_arrived", help: "Of it, what came by itself.",
+      labels: ["app", "environment", "measure"])
+    missing = registry.gauge(
+      "switchyard_completeness_missing", help: "Of it, what is not known at all.",
+      labels: ["app", "environment", "measure"])
+    heartbeatLost = registry.gauge(
+      "switchyard_heartbeat_lost", help: "1 while Apple's TEST notifications do not come back, else 0.",
+      labels: ["app", "environment"])
+  }
+}

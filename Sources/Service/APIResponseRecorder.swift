@@ -1,0 +1,68 @@
+import Adapter
+package import Intake
+package import Ledger
+package import Purchases
+package import Runtime
+package import Seeding
+import Signing
+package import Time
+
+/// Takes what the App Store Server API answered into the ledger, by the road that everything takes.
+package struct APIResponseRecorder: Sendable {
+  private let intake: IngestDecider
+  private let clock: WallClock
+  private let logger: Logger
+  private let failedPace = LogRateLimiter()
+  private let append: @Sendable (LedgerEntry) async throws -> AppendResult
+
+  /// - Parameter append: writes an entry and returns after commit.
+  package init(
+    intake: IngestDecider, clock: WallClock, logger: Logger,
+    append: @escaping @Sendable (LedgerEntry) async throws -> AppendResult
+  ) {
+    self.intake = intake
+    self.clock = clock
+    self.logger = logger
+    self.append = append
+  }
+
+  /// Reads an answer about `app`; recorded it is when that is asked for.
+  ///
+  /// What cannot be read is then set aside and told in the log.
+  package func read(_ body: [UInt8], _ app: App, _ environment: Environment) -> DecodedAPIResponse {
+    let now = clock.now()
+    let message = InboxMessage(
+      .apiAnswer, body, app: app.bundleID, claim: SubmissionMetadata(environment: environment), receivedAt: now)
+    let decision = intake.answer(message, about: app)
+    let (entry, refusal) = (decision.entry, decision.refusal)
+    if let reading = decision.reading {
+      return DecodedAPIResponse(.findings(reading.findings)) { await write(entry) }
+    }
+    let code = refusal?.code ?? "unread"
+    return DecodedAPIResponse(.refused(code)) {
+      guard await write(entry) else { return false }
+      logger.notice(
+        "an answer of Apple's was not understood",
+        metadata: [
+          "reason": "\(code)", "detail": "\(refusal?.detail ?? "")", "app": "\(app.bundleID)",
+          "message": "\(message.digest.hex.prefix(12))",
+        ])
+      return true
+    }
+  }
+
+  private func write(_ entry: LedgerEntry) async -> Bool {
+    do {
+      _ = try await append(entry)
+      return true
+    } catch {
+      // Whoever has a receipt can have many answers come at once.
+      if let others = failedPace.turn(of: "answer") {
+        logger.error(
+          "an answer of Apple's was not stored; it is asked for again",
+          metadata: ["error": "\(error)", "answersSinceLastLine": "\(others + 1)"])
+      }
+      return false
+    }
+  }
+}

@@ -1,0 +1,19 @@
+import Intake
+import Ledger
+import Runtime
+import Signing
+import Time
+
+/// What nearly every part of a process needs.
+struct ServiceDependencies {
+  let keys: Keyring
+  let ledger: LedgerStore
+  let registry: AppRegistry
+  let intake: IngestDecider
+  let commit: GroupCommit
+  let clients: HTTPClients
+  let metrics: MetricsRegistry
+  let counts: ServiceMetrics
+  let clock: WallClock
+  let logger: Logger
+}

@@ -1,0 +1,162 @@
+import Database
+import JSON
+package import Ledger
+import Mappings
+import Purchases
+import Runtime
+import Time
+
+/// Answers of what is known under an id, page by page.
+///
+/// A customer of ordinary size is read at once and described where the request runs. A large one is read in pieces and
+/// described on the thread of its database connection, one at a time, so that neither memory nor the threads that
+/// take in notifications depend on how much somebody has bought.
+package struct PurchaseLookup: Sendable {
+  /// What is asked for.
+  struct Request {
+    let id: String
+    let app: App
+    let extent: LedgerStore.Extent
+    /// Nil: every one in which something is known.
+    var environment: Environment?
+    /// Items of each list.
+    var limit = PurchaseLookup.mostItems
+    /// Where the page before ended; nil: the first page.
+    var cursor: PageCursor?
+
+    /// What a cursor is of.
+    fileprivate var name: String {
+      "\(app.bundleID)/\(extent.rawValue)/\(id)" + (environment.map { "/\($0.rawValue)" } ?? "")
+    }
+
+    init(id: String, app: App, extent: LedgerStore.Extent) {
+      self.id = id
+      self.app = app
+      self.extent = extent
+    }
+
+    /// - Parameter cursor: the `next` of an earlier answer.
+    mutating func resume(after cursor: String) throws(PageCursor.Unusable) {
+      self.cursor = try PageCursor(cursor, of: name)
+    }
+  }
+
+  struct Answer {
+    fileprivate(set) var results: [Result] = []
+    /// What to ask with for what follows; nil when this is the end.
+    fileprivate(set) var next: String?
+  }
+
+  /// What is known in one environment.
+  struct Result {
+    let environment: Environment
+    /// By what each is called, all of its members.
+    let customers: [String: Set<CustomerNode>]
+    var object: JSONObject
+  }
+
+  /// Items of each list of a page, at most and unless fewer are asked for.
+  static let mostItems = 1_000
+  /// Bytes of what Apple does not vouch for, for each environment: strangers claim as much and as long as they like.
+  static let claimBytes = 512 << 10
+  /// Rows of one kind that are read before a look-up counts as large.
+  private static let ordinaryRows = 200
+
+  private let ledger: LedgerStore
+  private let slots: AsyncSemaphore
+
+  package init(_ ledger: LedgerStore) {
+    self.ledger = ledger
+    slots = AsyncSemaphore()
+  }
+
+  /// Look-ups of large customers that wait for a slot.
+  var waiting: Int { slots.waitingCount }
+
+  /// Nil when nothing is known under the id.
+  ///
+  /// Throws a `DatabaseError`, which is `tooLarge` when the id leads to more purchases than are looked up at once, or a
+  /// `AsyncSemaphore.Refusal`.
+  func answer(_ request: Request, _ document: PurchaseDocument) async throws -> Answer? {
+    let (matches, dossiers) = try await ledger.pool.read { session throws(DatabaseError) in
+      let matches = try LedgerStore.matches(of: request.id, app: request.app, extent: request.extent, in: session)
+        .filter { $0.environment == request.environment ?? $0.environment }
+      return (matches, try LedgerStore.dossiers(of: matches, app: request.app, atMost: Self.ordinaryRows, in: session))
+    }
+    if matches.isEmpty { return nil }
+    guard let dossiers else {
+      return try await slots.withSlot {
+        // What one look-up held is not kept for the next, which may run on another thread.
+        defer { ProcessMemory.giveBack() }
+        return try await ledger.pool.read { session throws(DatabaseError) in
+          try Self.large(matches, request, document, in: session)
+        }
+      }
+    }
+    var page = LookupPage(request, document)
+    for dossier in dossiers {
+      page.begin(dossier.customers, in: dossier.environment)
+      page.add(dossier)
+    }
+    return page.finish()
+  }
+
+  /// The same, piece by piece.
+  private static func large(
+    _ matches: [IDResolution], _ request: Request, _ document: PurchaseDocument, in session: Session
+  ) throws(DatabaseError) -> Answer {
+    var page = LookupPage(request, document)
+    for match in matches {
+      page.begin(match.customers, in: match.environment)
+      for place in match.pieces.indices {
+        if Task.isCancelled { throw .abandoned("nobody waits for the look-up any more") }
+        page.add(try LedgerStore.dossier(of: match, piece: place, app: request.app, in: session))
+      }
+    }
+    return page.finish()
+  }
+}
+
+/// An answer in the making: one environment after the other.
+private struct LookupPage {
+  private let request: PurchaseLookup.Request
+  private let document: PurchaseDocument
+  private var answer = PurchaseLookup.Answer()
+  private var ends = PageCursor()
+  private var hasMore = false
+  private var current: (page: ResultPage, environment: Environment, customers: [String: Set<CustomerNode>])?
+
+  init(_ request: PurchaseLookup.Request, _ document: PurchaseDocument) {
+    self.request = request
+    self.document = document
+  }
+
+  mutating func begin(_ customers: [String: Set<CustomerNode>], in environment: Environment) {
+    end()
+    let ends = request.cursor.map { $0.ends[environment] ?? [:] }
+    current = (
+      ResultPage(
+        document, on: request.id, of: customers, in: environment, request.extent, limit: request.limit,
+        claimBytes: PurchaseLookup.claimBytes, after: ends),
+      environment, customers
+    )
+  }
+
+  mutating func add(_ piece: CustomerRecord) { current?.page.add(piece) }
+
+  mutating func finish() -> PurchaseLookup.Answer {
+    end()
+    if hasMore { answer.next = ends.text(of: request.name) }
+    return answer
+  }
+
+  private mutating func end() {
+    guard let (page, environment, customers) = current else { return }
+    current = nil
+    var ended = page
+    let (object, ends, goesOn) = ended.finish()
+    answer.results.append(PurchaseLookup.Result(environment: environment, customers: customers, object: object))
+    self.ends.ends[environment] = ends
+    hasMore = hasMore || goesOn
+  }
+}

@@ -1,6 +1,0 @@
-/// An address that sends more than strangers may.
-enum LimitedSender {
-  /// For the operator, beside each line of the log about one.
-  static let advice =
-    "if the address is your proxy, name it with `serve --trusted-proxy`; otherwise these are a stranger's"
-}

@@ -1,0 +1,149 @@
+import Adapter
+import Database
+import Intake
+import JSON
+import Ledger
+import Purchases
+import Rollout
+import Runtime
+import Signing
+import Synchronization
+import Time
+
+/// Takes Apple's answers to verifyReceipt into the ledger, beside the clients who wait for them.
+///
+/// A client waits for the commit, but not for a sick database: after `within` it has its answer, and the writing goes on
+/// without it. What is not written is counted; the same client asks again, as a rule, and Apple answers again.
+final class VerifyReceiptRecorder: Sendable {
+  private let intake: IngestDecider
+  private let registry: AppRegistry
+  private let commit: GroupCommit
+  private let within: Interval
+  private let metrics: ServiceMetrics
+  private let clock: WallClock
+  private let logger: Logger
+  private let pace = LogRateLimiter(10)
+  private let repeated: ResponseDeduplicator
+  /// Bytes of the answers that are being written.
+  private let bytes = Mutex(0)
+
+  /// More are not kept waiting.
+  private static let bytesAtOnce = 64 << 20
+
+  init(
+    intake: IngestDecider, registry: AppRegistry, commit: GroupCommit, within: Interval, repeatedEvery: Interval,
+    metrics: ServiceMetrics, clock: WallClock, logger: Logger
+  ) {
+    var settings = ResponseDeduplicator.Settings()
+    settings.every = repeatedEvery
+    repeated = ResponseDeduplicator(settings)
+    self.intake = intake
+    self.registry = registry
+    self.commit = commit
+    self.within = within
+    self.metrics = metrics
+    self.clock = clock
+    self.logger = logger
+  }
+
+  /// Writes an answer with a receipt, for an app from `record` on; returns when it is committed, or after `within`.
+  func take(_ body: [UInt8], _ answer: JSONObject, environment: Environment) async {
+    let receipt = answer["receipt"]?.object
+    guard let bundleID = receipt?["bundle_id"]?.string ?? receipt?["bid"]?.string else {
+      return metrics.receiptAnswers["unknownApp"].increment()
+    }
+    let directory = registry.directory
+    let isKnown = directory[bundleID] != nil
+    guard !isKnown || isRecorded(bundleID, environment, in: directory) else { return }
+    let isRoom = bytes.withLock { bytes in
+      guard bytes + body.count <= Self.bytesAtOnce else { return false }
+      bytes += body.count
+      return true
+    }
+    guard isRoom else { return metrics.receiptAnswers["overloaded"].increment() }
+    let (committed, end) = AsyncStream<Never>.makeStream()
+    // Outlives its request when the database is slow, so no child of it; it ends at the latest with the commits.
+    Task {
+      // An app that was registered a moment ago is looked up anew.
+      let directory = isKnown ? directory : await registry.refreshed(atMostEvery: Router.patience)
+      if isKnown || isRecorded(bundleID, environment, in: directory), let app = directory[bundleID] {
+        await record(
+          ResponseDeduplicator.Answer(body, answer, of: app, environment: environment, receivedAt: clock.now()),
+          app: app)
+      }
+      bytes.withLock { $0 -= body.count }
+      end.finish()
+    }
+    // Whose app is a stranger's does not wait for the look-up.
+    guard isKnown else { return }
+    let isLate = await withTaskGroup(of: Bool.self) { group in
+      group.addTask {
+        for await _ in committed {}
+        return false
+      }
+      group.addTask { [within] in
+        try? await Task.sleep(for: .milliseconds(within.milliseconds))
+        return true
+      }
+      let first = await group.next() ?? false
+      group.cancelAll()
+      return first
+    }
+    if isLate { metrics.receiptAnswers["late"].increment() }
+  }
+
+  /// Whether answers about the app are kept; counts why not.
+  private func isRecorded(_ bundleID: String, _ environment: Environment, in directory: AppRegistrySnapshot) -> Bool {
+    guard let app = directory[bundleID] else {
+      metrics.receiptAnswers["unknownApp"].increment()
+      return false
+    }
+    let scope = AppScope(app: app.id, environment: environment)
+    guard let stage = directory.flag(of: scope)?.stage, stage != .legacy else {
+      metrics.receiptAnswers["stageLegacy"].increment()
+      return false
+    }
+    return true
+  }
+
+  /// Writes an answer, or holds it back if it says nothing else than the one before.
+  private func record(_ answer: ResponseDeduplicator.Answer, app: App) async {
+    switch repeated.turn(of: answer) {
+    case .now: await write(answer, app: app)
+    case .inPlaceOfAnother: metrics.receiptAnswers["repeated"].increment()
+    case .later(let delay):
+      metrics.receiptAnswers["repeated"].increment()
+      // Outlives its request. What a stop of the process takes with it said only what was recorded a minute before.
+      Task {
+        try? await Task.sleep(for: delay)
+        if let held = repeated.release(answer.words) { await write(held, app: app) }
+      }
+    }
+  }
+
+  private func write(_ answer: ResponseDeduplicator.Answer, app: App) async {
+    let message = InboxMessage(
+      .verifyReceiptAnswer, answer.body, app: app.bundleID, claim: SubmissionMetadata(environment: answer.environment),
+      receivedAt: answer.receivedAt)
+    let decision = intake.answer(message, about: app)
+    do throws(GroupCommit.Failure) {
+      let appended = try await commit.append(decision.entry)
+      metrics.receiptAnswers[appended.rawValue].increment()
+      if let reading = decision.reading { metrics.count(reading.survey) }
+      guard let refusal = decision.refusal else { return }
+      metrics.refusals["verifyReceipt", refusal.code].increment()
+      guard let leftOut = pace.turn(of: refusal.code) else { return }
+      logger.notice(
+        "an answer of verifyReceipt was not understood",
+        metadata: [
+          "reason": "\(refusal.code)", "detail": "\(refusal.detail)", "app": "\(app.bundleID)",
+          "message": "\(message.digest.hex.prefix(12))", "leftOut": "\(leftOut)",
+        ])
+    } catch {
+      metrics.receiptAnswers["failed"].increment()
+      guard let leftOut = pace.turn(of: "notStored") else { return }
+      logger.error(
+        "an answer of verifyReceipt was not stored", metadata: ["error": "\(error)", "leftOut": "\(leftOut)"])
+    }
+  }
+}

@@ -1,0 +1,40 @@
+import HTTPServer
+import Runtime
+import Signing
+import Synchronization
+import Time
+
+/// The back end that a story's apps had before: takes what it is sent, and remembers it.
+final class DemoBackEnd: HTTPHandler, Service {
+  private struct State {
+    var isDown = false
+    var heard: Set<Digest> = []
+    var server: HTTPServer?
+  }
+
+  private let state = Mutex(State())
+
+  /// Listens on a free port of this machine; where.
+  func start() throws -> String {
+    let server = HTTPServer(HTTPServerConfiguration(port: 0, stopWithin: .seconds(1)), handler: self) { _ in }
+    try server.start()
+    state.withLock { $0.server = server }
+    return "http://127.0.0.1:\(server.port)/apple"
+  }
+
+  func run() async throws { try await state.withLock { $0.server }?.run() }
+
+  /// While it is down it answers 503, and hears nothing.
+  func setDown(_ isDown: Bool) { state.withLock { $0.isDown = isDown } }
+
+  /// How many different bodies it has heard.
+  var count: Int { state.withLock { $0.heard.count } }
+
+  func respond(to request: HTTPRequest) async -> HTTPResponse {
+    state.withLock { state in
+      guard !state.isDown else { return HTTPResponse(status: 503) }
+      state.heard.insert(Digest.sha256(request.body))
+      return HTTPResponse(status: 200)
+    }
+  }
+}
