@@ -58,7 +58,7 @@
     let readme = page.blocks.flatMap { $0.commands.split(separator: "\n").map(String.init) }
     let quick = readme.drop { !$0.hasPrefix("switchyard app add com.example.app --app-apple-id") }.map(Self.verb)
     #expect(quick.count == 5)
-    let steps = try Runbook("connect-app").blocks.filter { $0.heading == "Steps" }.map(\.commands)
+    let steps = try Runbook("connect-app").blocks.filter { $0.heading == "Do" }.map(\.commands)
     var rest = steps.prefix { !$0.contains("Server URL") }.flatMap(Runbook.commands).map(Self.verb)[...]
     for verb in quick {
       rest = rest.drop { $0 != verb }

@@ -1,10 +1,10 @@
 /// A page of `runbooks/` or `docs/`, as its code blocks: what an operator types.
 struct Runbook {
   /// The headings every page has, in their order.
-  static let headings = ["When", "Before", "Steps", "How you know it worked", "Undo", "If not"]
+  static let headings = ["Check", "Do", "Verify", "Back out", "If not"]
 
   let headings: [String]
-  /// The blocks marked `sh`, each under its heading.
+  /// The blocks marked `sh`, each with its heading. The block of examples has an empty heading.
   let blocks: [(heading: String, commands: String)]
   /// Whether there are blocks that are not marked so: what stands in them nobody tries.
   let hasUntyped: Bool
@@ -46,14 +46,14 @@ struct Runbook {
     let page: String
   }
 
-  /// The commands of a block, one by one: a line each, but for a loop or a condition, which ends with its own word.
+  /// Returns the commands of a block: a line each, except for a loop or a condition, which ends with its closing word.
   static func commands(_ block: String) -> [String] {
     var (commands, lines, depth): ([String], [Substring], Int) = ([], [], 0)
     for line in block.split(separator: "\n") {
       lines.append(line)
       let first = line.drop { $0 == " " }.prefix { $0 != " " }
       if ["for", "until", "while", "if"].contains(first) { depth += 1 }
-      if ["done", "fi"].contains(first) { depth -= 1 }
+      if ["done", "fi"].contains(first) || line.hasSuffix("; done") { depth -= 1 }
       guard depth == 0, line.last != "\\" else { continue }
       commands.append(lines.joined(separator: "\n"))
       lines = []

@@ -87,14 +87,16 @@ private struct ConnectedApp {
   }
 }
 
-/// runbooks/connect-app.md and runbooks/switch-to-v2.md, typed command by command while an App Store sends.
+/// runbooks/connect-app.md, connect-app-production.md and switch-to-v2.md, typed command by command while an App Store sends.
 @Suite struct ConnectAppStory {
   @Test(arguments: [1, 2]) func `the old back end hears every notification at every step, there and back`(version: Int)
     async throws
   {
-    let runbook = try Runbook("connect-app")
-    #expect(runbook.headings == Runbook.headings)
-    #expect(!runbook.hasUntyped, "every command is in a block that is typed")
+    let pages = try ["connect-app", "connect-app-production", "switch-to-v2"].map { try Runbook($0) }
+    for page in pages {
+      #expect(page.headings == Runbook.headings)
+      #expect(!page.hasUntyped, "every command is in a block that is typed")
+    }
     let database = try await TestDatabase.migrated()
     let proxy = FrontProxy()
     let front = HTTPServer(HTTPServerConfiguration(port: 0), handler: proxy) { _ in }
@@ -108,14 +110,14 @@ private struct ConnectedApp {
         let world = ["--customers", "0", "--seed", "3", "--as-of", "\(start)", "--app", ConnectedApp.bundleID]
         try await RunningSimulator.with(world, in: database.place) { apple in
           let app = try await ConnectedApp(apple, proxy, oldBackEnd, at: oldURL, version: version)
-          try await connect(app, runbook, database, "http://127.0.0.1:\(front.port)")
+          try await connect(app, pages, database, "http://127.0.0.1:\(front.port)")
         }
       }
     }
     await proxy.shutdown()
   }
 
-  private func connect(_ app: ConnectedApp, _ runbook: Runbook, _ database: TestDatabase, _ url: String) async throws {
+  private func connect(_ app: ConnectedApp, _ pages: [Runbook], _ database: TestDatabase, _ url: String) async throws {
     let apple = app.apple
     var program = database.program
     program.environment["SWITCHYARD_DATA_DIR"] = "\(database.place.path)/data"
@@ -128,7 +130,7 @@ private struct ConnectedApp {
     let shell = try TypingShell(program)
     let file = database.place.file("secret.txt", Array((apple.secret + "\n").utf8))
     let typed: Result<Void, any Error>
-    do { typed = .success(try await type(runbook, app.values(file, url: url), app, shell)) } catch {
+    do { typed = .success(try await type(pages, app.values(file, url: url), app, shell)) } catch {
       typed = .failure(error)
     }
     await shell.leave()
@@ -138,22 +140,34 @@ private struct ConnectedApp {
     try typed.get()
   }
 
+  /// Returns the block of examples of a page as one command, with the values of this test.
+  private func examples(_ page: Runbook, _ values: [String: String]) throws -> String {
+    let block = try #require(page.blocks.first { $0.heading == "" }).commands
+    let used = values.filter { value in block.split(separator: "\n").contains { $0.hasPrefix(value.key + "=") } }
+    let filled = try #require(Runbook.filled(block, with: used), "the page asks for values that this test does not have")
+    return filled.replacing("\n", with: "; ")
+  }
+
   private func type(
-    _ runbook: Runbook, _ values: [String: String], _ app: ConnectedApp, _ shell: TypingShell
+    _ pages: [Runbook], _ values: [String: String], _ app: ConnectedApp, _ shell: TypingShell
   ) async throws {
     // Whom to trust beside Apple.
     _ = try await shell.type(
       "switchyard() { if [ \"$1\" = api ]; then set -- \"$@\" --trust-root '\(app.apple.root)'; fi; command switchyard \"$@\"; }"
     )
-    let examples = try #require(runbook.blocks.first { $0.heading == "Before" })
-    _ = try await shell.type(
-      try #require(Runbook.filled(examples.commands, with: values), "other values are asked for than this test has"))
-    // What a page says for trouble comes before what undoes it all.
-    let pages = ["Steps", "How you know it worked", "If not", "Undo"]
-    let switching = try Runbook("switch-to-v2")
-    #expect(switching.headings == Runbook.headings)
-    #expect(!switching.hasUntyped, "every command is in a block that is typed")
-    #expect(runbook.blocks.filter { $0.heading == "Before" }.count == 1)
+    func commands(_ page: Runbook, _ headings: String...) -> [String] {
+      headings.flatMap { heading in page.blocks.filter { $0.heading == heading } }.flatMap { Runbook.commands($0.commands) }
+    }
+    let (sandbox, production, switching) = (pages[0], pages[1], pages[2])
+    var all = [try examples(sandbox, values)] + commands(sandbox, "Check", "Do", "Verify", "If not")
+    all += [try examples(production, values)] + commands(production, "Check", "Do", "Verify", "If not")
+    // Apple sends no test notification in version 1, as the pages say. The app then comes to version 2 in the Sandbox.
+    if app.version == 1 {
+      all.removeAll { $0.contains("test-notification") }
+      all.append(try examples(switching, values.merging(["ENVIRONMENT": "Sandbox"]) { $1 }))
+      all += commands(switching, "Check", "Do", "Verify", "Back out", "If not")
+    }
+    all += commands(production, "Back out") + commands(sandbox, "Back out")
     var (renews, sent, hadFirst, entered) = (true, 0, false, 0)
     func live(_ moment: String) async throws {
       renews.toggle()
@@ -162,31 +176,16 @@ private struct ConnectedApp {
       sent = now
     }
     var printed: [(command: String, text: String)] = []
-    var blocks = pages.flatMap { page in runbook.blocks.filter { $0.heading == page } }.map(\.commands)
-    // By V1 Apple sends no TEST, as the page says. The app then comes to version 2 in the Sandbox, before the way back.
-    if app.version == 1 {
-      blocks.removeAll { $0.contains("test-notification") }
-      let undo = runbook.blocks.count { $0.heading == "Undo" }
-      let examples = try #require(
-        Runbook.filled(
-          switching.blocks[0].commands,
-          with: ["APP": ConnectedApp.bundleID, "ENVIRONMENT": "Sandbox", "URL": values["URL"] ?? ""]))
-      blocks.insert(
-        contentsOf: [examples.replacing("\n", with: "; ")] + switching.blocks.dropFirst().map(\.commands),
-        at: blocks.count - undo)
-    }
-    for block in blocks {
-      for command in Runbook.commands(block) {
-        try await live("before \(command)")
-        let text = try await shell.type(command)
-        printed.append((command, text))
-        guard try await app.enter(text) else { continue }
-        entered += 1
-        try await live("after \(command)")
-        guard !hadFirst, let first = app.proxy.posted.first else { continue }
-        hadFirst = true
-        #expect(app.heard(at: "/apple-sandbox").contains(first), "the first notification, byte for byte")
-      }
+    for command in all {
+      try await live("before \(command)")
+      let text = try await shell.type(command)
+      printed.append((command, text))
+      guard try await app.enter(text) else { continue }
+      entered += 1
+      try await live("after \(command)")
+      guard !hadFirst, let first = app.proxy.posted.first else { continue }
+      hadFirst = true
+      #expect(app.heard(at: "/apple-sandbox").contains(first), "the first notification, byte for byte")
     }
     try await live("at the end")
     #expect(hadFirst)
@@ -200,12 +199,14 @@ private struct ConnectedApp {
       try #require(printed.first { $0.command.contains(command) }, "\(command) is not typed").text
     }
     #expect(try text("app list \"$APP\"").contains("stages    Production record, Sandbox record"))
-    #expect(try text("outbox list --app \"$APP\"").split(separator: "\n").count == 3, "a line for each environment")
+    #expect(try text("--limit 0").split(separator: "\n").count == 3, "a line for each environment")
     #expect(try text("'Production: %{http_code}") == "Production: 200\n")
     #expect(try text("'Sandbox: %{http_code}") == "Sandbox: 200\n")
     #expect(try text("api check").split(separator: "\n").count { $0.contains("keyAccepted") } == 2)
     let diagnosis = try text("switchyard doctor")
-    #expect(diagnosis.contains("schema") && !diagnosis.contains(ConnectedApp.bundleID), "\(diagnosis)")
+    let named = diagnosis.split(separator: "\n").filter { $0.contains(ConnectedApp.bundleID) }
+    #expect(diagnosis.contains("schema"))
+    #expect(named.allSatisfy { $0.contains("forwarding") || $0.contains("app legacy-url") }, "\(diagnosis)")
     #expect(try text("--environment Sandbox --state delivered").contains("delivered"))
     #expect(try text("--environment Production --state delivered").contains("delivered"))
     #expect(try text("/verifyReceipt\"").contains("status"))
