@@ -4,7 +4,9 @@ struct Runbook {
   static let headings = ["Check", "Do", "Verify", "Back out", "If not"]
 
   let headings: [String]
-  /// The blocks marked `sh`, each with its heading. The block of examples has an empty heading.
+  /// The blocks marked `sh`, each with its heading.
+  ///
+  /// The block of examples has an empty heading.
   let blocks: [(heading: String, commands: String)]
   /// Whether there are blocks that are not marked so: what stands in them nobody tries.
   let hasUntyped: Bool

@@ -87,7 +87,7 @@ private struct ConnectedApp {
   }
 }
 
-/// runbooks/connect-app.md, connect-app-production.md and switch-to-v2.md, typed command by command while an App Store sends.
+/// The commands of connect-app.md, connect-app-production.md and switch-to-v2.md, while an App Store sends.
 @Suite struct ConnectAppStory {
   @Test(arguments: [1, 2]) func `the old back end hears every notification at every step, there and back`(version: Int)
     async throws
@@ -144,8 +144,8 @@ private struct ConnectedApp {
   private func examples(_ page: Runbook, _ values: [String: String]) throws -> String {
     let block = try #require(page.blocks.first { $0.heading == "" }).commands
     let used = values.filter { value in block.split(separator: "\n").contains { $0.hasPrefix(value.key + "=") } }
-    let filled = try #require(Runbook.filled(block, with: used), "the page asks for values that this test does not have")
-    return filled.replacing("\n", with: "; ")
+    let filled = Runbook.filled(block, with: used)
+    return try #require(filled, "the page asks for values that this test does not have").replacing("\n", with: "; ")
   }
 
   private func type(
@@ -156,7 +156,8 @@ private struct ConnectedApp {
       "switchyard() { if [ \"$1\" = api ]; then set -- \"$@\" --trust-root '\(app.apple.root)'; fi; command switchyard \"$@\"; }"
     )
     func commands(_ page: Runbook, _ headings: String...) -> [String] {
-      headings.flatMap { heading in page.blocks.filter { $0.heading == heading } }.flatMap { Runbook.commands($0.commands) }
+      let blocks = headings.flatMap { heading in page.blocks.filter { $0.heading == heading } }
+      return blocks.flatMap { Runbook.commands($0.commands) }
     }
     let (sandbox, production, switching) = (pages[0], pages[1], pages[2])
     var all = [try examples(sandbox, values)] + commands(sandbox, "Check", "Do", "Verify", "If not")
