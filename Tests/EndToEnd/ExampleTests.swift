@@ -2,6 +2,18 @@
 @Suite struct `The words of the runbooks` {
   private static let pages = ProjectFile.paths(below: "runbooks") + ["docs/apple-budget.md"]
 
+  private static let runbooks = pages.filter { $0.hasPrefix("runbooks/") && !$0.hasSuffix("README.md") }
+
+  @Test(arguments: runbooks) func `are in the form of a runbook, in at most 60 lines`(page: String) throws {
+    let lines = try ProjectFile.text(page).split(separator: "\n", omittingEmptySubsequences: false)
+    for lead in ["**Alert:** ", "**Effect:** ", "**You need:** "] {
+      #expect(lines.contains { $0.hasPrefix(lead) }, "\(page): \(lead)")
+    }
+    #expect(try Runbook(page: page).headings == Runbook.headings, "\(page)")
+    // The text ends with a line break.
+    #expect(lines.count <= 61, "\(page)")
+  }
+
   @Test func `are those of every page`() {
     #expect(Self.pages.count > 12 && Self.pages.contains("runbooks/bulk-migration.md"))
   }
