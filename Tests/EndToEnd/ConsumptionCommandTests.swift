@@ -211,7 +211,7 @@
       let file = place.file("used.json", Self.answer.encoded())
       try await site.set("--consumption", "fixed", "--consumption-file", file)
       let request = try await site.ask(id)
-      #expect(request["state"] == "expired" && request["reason"] == "heard of after its 12 hours")
+      #expect(request["state"] == "expired" && request["reason"] == "received after its 12 hours")
       let late = try await program.run("consumption", "answer", id, "--file", file)
       #expect(late.status == 4 && late.notes.contains("is expired"), "\(late)")
       #expect(try await site.told(id) == [])

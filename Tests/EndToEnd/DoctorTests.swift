@@ -108,8 +108,8 @@
         """)
     }
     let text = try await program.run("doctor").output
-    #expect(text.contains("2 messages wait for the old back end of \(app) Production, the oldest since"), "\(text)")
-    #expect(text.contains("1 messages for the old back end of \(app) Production were given up"))
+    #expect(text.contains("2 messages wait for the destination of \(app) Production, the oldest since"), "\(text)")
+    #expect(text.contains("1 messages for the destination of \(app) Production were given up"))
     #expect(text.contains("`switchyard outbox replay`"))
     #expect(try level("outbox", await program.run("doctor", "--json")) == ["warn", "warn"])
   }

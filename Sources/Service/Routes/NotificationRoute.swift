@@ -207,7 +207,8 @@ package struct NotificationRoute: Sendable {
         metrics.notKept[refusal.source.rawValue, "quota"].increment()
       }
       return .unavailable(
-        "quarantineFull", "quarantine keeps no more of this kind; `switchyard quarantine replay` or `purge` makes room")
+        "quarantineFull", "quarantine keeps no more of this kind; `switchyard quarantine replay` or `purge` frees space"
+      )
     }
   }
 

@@ -4,7 +4,7 @@ import Runtime
 /// What happened in a story, message by message, as a table.
 struct StoryReport {
   private var table = TextTable([
-    .init("DAY", .right), .init("APP"), .init("WHAT HAPPENS"), .init("APPLE TELLS, IN V2'S WORDS"), .init("AS"),
+    .init("DAY", .right), .init("APP"), .init("WHAT HAPPENS"), .init("APPLE REPORTS, IN V2'S WORDS"), .init("AS"),
     .init("OUTCOME"),
   ])
 
@@ -55,6 +55,6 @@ struct KnownReport {
   }
 
   func print(to terminal: Terminal) throws {
-    try terminal.write("\nWhat is known now\n\n\(table.render(for: terminal))")
+    try terminal.write("\nThe ledger now\n\n\(table.render(for: terminal))")
   }
 }

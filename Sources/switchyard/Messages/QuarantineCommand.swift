@@ -9,7 +9,7 @@ import Time
 /// `switchyard quarantine`: what was refused but kept, and why.
 enum QuarantineCommand {
   static let command = Command(
-    "quarantine", "Look at refused messages, and take them in again.",
+    "quarantine", "Look at refused messages, and replay them.",
     examples: [
       Command.Example("switchyard quarantine list"),
       Command.Example("switchyard quarantine replay --code unknownApp", "after the app was added"),
