@@ -253,7 +253,7 @@ package struct NotificationRoute: Sendable {
     logger.notice(
       "not accepted",
       metadata: [
-        "reason": "\(refusal.code)", "detail": "\(refusal.detail)", "claimedApp": "\(app ?? "-")",
+        "reason": "\(refusal.code)", "detail": "\(refusal.detail)", "unconfirmedApp": "\(app ?? "-")",
         "outcome": "\(outcome)", "message": "\(message.map { String($0.digest.hex.prefix(12)) } ?? "-")",
         "leftOut": "\(leftOut)",
       ])

@@ -45,7 +45,7 @@ struct KnownReport {
     let subscription = result["subscriptions"]?.array?.first?.object
     let last = purchases.last
     let isRevoked = last?["revocationDate"] != nil
-    let isDisputed = subscription?["claimed"]?.object?["status"] != nil
+    let isDisputed = subscription?["unconfirmed"]?.object?["status"] != nil
     let isConfirmed = (subscription ?? last)?["confirmed"]?.bool == true && !isDisputed
     table.add([
       app.split(separator: ".").last.map(String.init) ?? app, last?["originalTransactionId"]?.string ?? "-",

@@ -119,7 +119,7 @@ extension QuarantineListing {
     [
       "digest": .string(digest.hex), "receivedAt": .integer(receivedAt.sinceEpoch), "kind": .string(kind.name),
       "code": .string(code), "source": .string(source),
-      "detail": .string(detail), "claimedApp": claimedApp.isEmpty ? .null : .string(claimedApp),
+      "detail": .string(detail), "unconfirmedApp": claimedApp.isEmpty ? .null : .string(claimedApp),
       "replays": .integer(Int64(replays)), "bytes": .integer(Int64(size)),
     ]
   }
