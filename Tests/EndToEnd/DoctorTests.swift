@@ -140,7 +140,7 @@
     let text = try await program.run("doctor")
     #expect(text.output.contains("1 ids of com.example.switch Production failed: for a test"), "\(text)")
     #expect(text.output.contains("switchyard seeds retry com.example.switch"))
-    #expect(text.output.contains("1 requests of the last 7 days went by unanswered"))
+    #expect(text.output.contains("1 requests of the last 7 days ended without an answer"))
     #expect(text.output.contains("1 requests of the last 7 days had an answer that Apple refused"))
     #expect(try level("consumption", await program.run("doctor", "--json")) == ["warn", "warn"])
     unsafe unlink("\(database.place.path)/data/master.key")

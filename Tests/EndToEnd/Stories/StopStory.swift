@@ -97,7 +97,7 @@
     let stopped = try await StoppedProgram.run(database.program, words, SIGTERM) { _ in
       try await database.count("work WHERE owner IS NOT NULL") > 20
     }
-    stopped.expectOrderlyStop(saying: "ids that were not asked about are due at once")
+    stopped.expectOrderlyStop(saying: "ids that were not asked about are due immediately")
     #expect(try await database.count("work WHERE owner IS NOT NULL") == 0)
     let left = try await database.count("work WHERE state = 0")
     let summary = try #require(try stopped.objects.last)
@@ -220,8 +220,8 @@
       ["quarantine", "purge", "--older-than", "0", "--yes"], "DELETE ON quarantine", "quarantine WHERE replays = 0",
       "the rest is kept"
     ),
-    (["outbox", "replay", "--all"], "UPDATE ON outbox", "outbox WHERE state = 2", "What was changed stays so."),
-    (["outbox", "dead", "--all"], "UPDATE ON outbox", "outbox WHERE state = 0", "What was changed stays so."),
+    (["outbox", "replay", "--all"], "UPDATE ON outbox", "outbox WHERE state = 2", "Finished changes stay."),
+    (["outbox", "dead", "--all"], "UPDATE ON outbox", "outbox WHERE state = 0", "Finished changes stay."),
   ]
 
   @Test(arguments: changes)
