@@ -183,7 +183,7 @@ def talk(ours):
         ):
             for client in (inapppy, itunes_iap):
                 compare(f"{client.__name__}, {label}", *(client(host, *args) for host in (ours, APPLE)))
-    if sources["ledger"] + sources["look-up"] < len(told) / 2:
+    if sources["ledger"] + sources["lookup"] < len(told) / 2:
         fail(f"Apple answered most of it: {sources}")
 
 

@@ -219,7 +219,7 @@ public struct MessageDecoder: Sendable {
   ) throws(MessageError) -> DecodedMessage {
     guard case .object(let object) = try MessageFormat(body, limits: Self.evidenceLimits),
       VerifyReceiptResponseReader.isAnswer(object)
-    else { throw MessageError(.unreadable, .notAMessage, "no answer of verifyReceipt: it has no status") }
+    else { throw MessageError(.unreadable, .notAMessage, "not a verifyReceipt response: it has no status") }
     return try legacyAnswer(
       object, message, V1Context(app: app, environment: environment, trust: .apple, receivedAt: now))
   }

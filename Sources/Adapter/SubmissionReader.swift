@@ -75,7 +75,7 @@ struct SubmissionReader {
     case .notification:
       throw MessageError(.authentic, .notAMessage, "a bare notification; post {\"signedPayload\": \"…\"}")
     case .realtimeRequest:
-      throw MessageError(.authentic, .notAMessage, "a request of Retention Messaging is no evidence")
+      throw MessageError(.authentic, .notAMessage, "a Retention Messaging request is not evidence")
     }
   }
 
@@ -85,7 +85,7 @@ struct SubmissionReader {
     let order = OrderLookupResponse(answer)
     if order.isInvalidOrder {
       throw MessageError(
-        .authentic, .notAMessage, "an answer of Look Up Order ID: status 1, Apple knows no such order of the app")
+        .authentic, .notAMessage, "a Look Up Order ID response: status 1, Apple knows no such order in the app")
     }
     if let signed = order.signedTransactions {
       let isOrder = answer["status"] != nil

@@ -5,7 +5,7 @@ package enum ResponseSource: String, Hashable, Sendable, CaseIterable {
   /// What the ledger knew.
   case ledger
   /// The ledger, after Apple's history was asked for.
-  case lookUp = "look-up"
+  case lookUp = "lookup"
   /// The ledger and the receipt, of which news may be missing; nothing in it was called ended unheard.
   case receipt
 }

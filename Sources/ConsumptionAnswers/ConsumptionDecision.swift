@@ -27,7 +27,7 @@ package enum ConsumptionDecision: Equatable, Sendable {
     case 204: self = .decline("the back end declines")
     case 200:
       guard let object = try? JSONReader.read(body).object else {
-        self = .again("the back end's answer is no JSON object")
+        self = .again("the back end's response is not a JSON object")
         return
       }
       if let reason = object["decline"]?.string {

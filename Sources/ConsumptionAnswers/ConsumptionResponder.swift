@@ -62,7 +62,7 @@ package struct ConsumptionResponder: Service {
     self.clock = clock
     self.logger = logger
     outcomes = metrics.counter(
-      "switchyard_consumption_requests_total", help: "Consumption requests, by what became of them.",
+      "switchyard_consumption_requests_total", help: "Consumption requests, by outcome.",
       labels: ["outcome"])
     waiting = metrics.gauge(
       "switchyard_consumption_requests_waiting", help: "Consumption requests that are neither answered nor given up.",
@@ -153,7 +153,7 @@ package struct ConsumptionResponder: Service {
       let tokens = try CredentialTable.open(.callbackToken, with: keys, in: session).opened
       return (policy, app, tokens.last { $0.app == request.scope.app }?.secret)
     }
-    guard let app else { return .decline("the app is not registered any more") }
+    guard let app else { return .decline("the app is no longer registered") }
     // An answer that was kept may have been told already: the same again, whatever was decided since.
     if let answer = request.answer { return ConsumptionDecision(answer) }
     switch policy {

@@ -43,7 +43,7 @@ import CMariaDB
   func query(_ arguments: [SQLValue], each: (Row) throws(DatabaseError) -> Void) throws(DatabaseError) {
     guard hasResult else { throw DatabaseError(.misuse, "the statement has no result") }
     try send([arguments])
-    guard let result = currentBuffers() else { throw DatabaseError(.misuse, "the statement has no result any more") }
+    guard let result = currentBuffers() else { throw DatabaseError(.misuse, "the statement no longer has a result") }
     do throws(DatabaseError) {
       try check(Int32(unsafe result.bind(to: statement)))
       while try fetch() {

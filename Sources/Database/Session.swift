@@ -218,7 +218,7 @@ extension Session {
       idle_readonly_transaction_timeout = 0 */
       """)
     let rows = try query("SELECT CONNECTION_ID() AS id, @@max_allowed_packet AS packet, VERSION() AS version")
-    guard let row = rows.first else { throw DatabaseError(.connectionLost, "the server told nothing about itself") }
+    guard let row = rows.first else { throw DatabaseError(.connectionLost, "the server reported nothing about itself") }
     connectionID = try row.uint64("id")
     serverVersion = try row.text("version")
     packetLimit = Int(clamping: try row.uint64("packet"))

@@ -48,7 +48,7 @@ package enum Attempt: Hashable, Sendable {
     var asksForLess: Bool { self == .status(429) || isOfDestination }
   }
 
-  /// A redirect is no receipt: it is not followed, so nobody has taken the body.
+  /// A redirect is not a receipt: it is not followed, so nobody has taken the body.
   package init(status: Int) {
     self = (200..<300).contains(status) ? .delivered(status: status) : .failed(.status(status))
   }

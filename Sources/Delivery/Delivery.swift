@@ -159,7 +159,7 @@ package final class Delivery: Service {
       if step.freed > 0 {
         means.metrics.noteUnblocked(step.freed)
         means.logger.warning(
-          "messages were blocked without a reason; they go on",
+          "messages were blocked without a reason; their delivery continues",
           metadata: ["count": "\(step.freed)", "destination": "\(destination.name)", "host": "\(destination.host)"])
         line.wake(Set(TrustLevel.allCases), isNew: false, needsSorting: true)
       }

@@ -8,7 +8,7 @@ struct DeliveryMetrics: Sendable {
 
   init(_ registry: MetricsRegistry) {
     outcomes = registry.counter(
-      "switchyard_deliveries_total", help: "Attempts to deliver, by what became of them: delivered, failed, dead.",
+      "switchyard_deliveries_total", help: "Delivery attempts, by outcome: delivered, failed, dead.",
       labels: ["outcome"])
     attempts = registry.timer(
       "switchyard_delivery_seconds", help: "One attempt, from the connection to the destination's whole answer.")

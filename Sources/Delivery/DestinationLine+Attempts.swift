@@ -32,7 +32,7 @@ extension DestinationLine {
     tell(work, attempt, outcome, destination)
     if let change {
       means.logger.warning(
-        change.isDown ? "a destination seems to be down; it is probed now and then" : "a destination is up again",
+        change.isDown ? "a destination seems to be down; it is probed periodically" : "a destination is up again",
         metadata: ["destination": "\(destination.name)", "host": "\(destination.host)"])
     }
   }

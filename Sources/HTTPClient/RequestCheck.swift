@@ -4,11 +4,11 @@ extension ClientRequest {
   func check() throws(HTTPClientError) {
     try checkURL()
     guard !method.isEmpty, method.utf8.allSatisfy(Self.isTokenByte) else {
-      throw HTTPClientError(.invalidRequest, "the method is no word")
+      throw HTTPClientError(.invalidRequest, "the method is not a word")
     }
     for (name, value) in headers {
       guard !name.isEmpty, name.utf8.allSatisfy(Self.isTokenByte) else {
-        throw HTTPClientError(.invalidRequest, "a header's name is no word")
+        throw HTTPClientError(.invalidRequest, "a header's name is not a word")
       }
       guard value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
         throw HTTPClientError(.invalidRequest, "the value of \(name) has control characters")

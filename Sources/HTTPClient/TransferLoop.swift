@@ -121,7 +121,7 @@ import Synchronization
 
   private func endCancelled() {
     for transfer in running.values where transfer.isCancelled.load(ordering: .acquiring) {
-      end(transfer, .failure(HTTPClientError(.cancelled, "cancelled on its way", wasBegun: transfer.wasBegun)))
+      end(transfer, .failure(HTTPClientError(.cancelled, "cancelled in flight", wasBegun: transfer.wasBegun)))
     }
   }
 

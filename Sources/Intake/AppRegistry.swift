@@ -139,7 +139,8 @@ package final class AppRegistry: Service {
         state.readAt = .now
         (state.reading, state.ended) = (nil, state.begun)
       }
-      logger.warning("the apps could not be read again; going on with those known", metadata: ["error": "\(error)"])
+      logger.warning(
+        "the apps could not be read again; continuing with the known ones", metadata: ["error": "\(error)"])
     }
   }
 
@@ -160,11 +161,11 @@ package final class AppRegistry: Service {
       switch gap {
       case .noLegacyURL(_, let environment):
         logger.notice(
-          "app has no legacy URL: nothing is forwarded to its old back end",
+          "app has no legacy URL: nothing is forwarded to its destination",
           metadata: metadata.merging(["environment": "\(environment.rawValue)"]) { $1 })
       case .noSharedSecret:
         logger.notice(
-          "app has no shared secret: its V1 notifications are set aside, and forwarded if its policy forwards unproven ones",
+          "app has no shared secret: its V1 notifications are quarantined, and forwarded if its policy forwards unproven ones",
           metadata: metadata)
       case .noAPIKey:
         logger.notice("app has no API key: Apple cannot be asked about its purchases", metadata: metadata)

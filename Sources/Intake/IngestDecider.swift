@@ -83,7 +83,7 @@ package struct IngestDecider: Sendable {
   ) throws(MessageError) {
     guard secrets.isRepeated(in: body) else { return }
     throw MessageError(
-      .legacy, .secretRepeated, "a shared secret stands in it elsewhere than under password: Apple writes it once",
+      .legacy, .secretRepeated, "it contains a shared secret elsewhere than under password: Apple writes it once",
       claimedApp: app)
   }
 

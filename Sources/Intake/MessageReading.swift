@@ -49,7 +49,7 @@ extension MessageDecoder {
   }
 
   private func known(_ app: String?) throws(MessageError) -> String {
-    guard let app else { throw MessageError(.authentic, .unknownApp, "nobody says of which app it is") }
+    guard let app else { throw MessageError(.authentic, .unknownApp, "nothing names its app") }
     return app
   }
 }

@@ -29,12 +29,12 @@ struct V1SenderResolver {
     }
     guard let secret else {
       throw Self.refusal(
-        .missingSharedSecret, "it has no password, and nothing else vouches for a V1 notification", app.bundleID)
+        .missingSharedSecret, "it has no password, and nothing else verifies a V1 notification", app.bundleID)
     }
     guard directory.accepts(secret, of: app) else {
       throw Self.refusal(
         .wrongSharedSecret,
-        "its password is none of the app's; if Apple has a newer one, `switchyard app secret \(app.bundleID) --shared-secret-file FILE`, "
+        "its password is not one of the app's; if Apple has a newer one, `switchyard app secret \(app.bundleID) --shared-secret-file FILE`, "
           + "then replay", app.bundleID)
     }
     self.app = app
@@ -60,7 +60,7 @@ struct V1SenderResolver {
     throw refusal(
       .appNotNamed,
       holders.isEmpty
-        ? "neither a bid nor a known password tells its app; give Apple the URL …/notifications/BUNDLE_ID"
+        ? "neither a bid nor a known password names its app; give Apple the URL …/notifications/BUNDLE_ID"
         : "it has no bid, and its password is of \(holders.count) apps; give Apple the URL …/notifications/BUNDLE_ID",
       nil)
   }

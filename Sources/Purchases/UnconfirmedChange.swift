@@ -4,7 +4,7 @@ public import Time
 /// What a message reports of a customer that no transaction signed by Apple says: the reason to ask Apple.
 ///
 /// "Claimed" is what a V1 body says (its shared secret ships inside every old app) and what an answer of verifyReceipt
-/// says (nobody signed it). A receipt is signed, but it does not say whether the subscription renews: it is a reason too.
+/// says (it is not signed). A receipt is signed, but it does not say whether the subscription renews: it is a reason too.
 public struct UnconfirmedChange: OptionSet, Hashable, Sendable {
   /// Its number in tables; bits never change their meaning.
   public let rawValue: Int

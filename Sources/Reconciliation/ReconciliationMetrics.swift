@@ -14,10 +14,11 @@ struct ReconciliationMetrics: Sendable {
   init(_ registry: MetricsRegistry) {
     takenIn = registry.counter(
       "switchyard_reconciled_notifications_total",
-      help: "Notifications that did not come by themselves and were taken from Apple's history.",
+      help: "Notifications that were not received and were recovered from Apple's history.",
       labels: ["app", "environment"])
     lookedUp = registry.counter(
-      "switchyard_reconciled_customers_total", help: "Customers asked about because nothing was heard of them.",
+      "switchyard_reconciled_customers_total",
+      help: "Customers asked about because no notification about them was received.",
       labels: ["app", "environment"])
     refundsAsked = registry.counter(
       "switchyard_refund_sweep_customers_total", help: "Customers whose refunds Apple was asked for in the background.",
@@ -27,16 +28,16 @@ struct ReconciliationMetrics: Sendable {
       labels: ["app", "environment", "part"])
     expected = registry.gauge(
       "switchyard_completeness_expected",
-      help: "What had to be heard in the last 7 days: notifications by Apple's history, renewals by our expectation.",
+      help: "Expected in the last 7 days: notifications by Apple's history, renewals by the ends of their periods.",
       labels: ["app", "environment", "measure"])
     arrived = registry.gauge(
-      "switchyard_completeness_arrived", help: "Of it, what came by itself.",
+      "switchyard_completeness_arrived", help: "The part of the expected that was received without being asked for.",
       labels: ["app", "environment", "measure"])
     missing = registry.gauge(
       "switchyard_completeness_missing", help: "Of it, what is not known at all.",
       labels: ["app", "environment", "measure"])
     heartbeatLost = registry.gauge(
-      "switchyard_heartbeat_lost", help: "1 while Apple's TEST notifications do not come back, else 0.",
+      "switchyard_heartbeat_lost", help: "1 while Apple's TEST notifications do not come back, 0 otherwise.",
       labels: ["app", "environment"])
   }
 }

@@ -26,7 +26,7 @@ package struct RevocationChecker: Service {
     self.clock = clock
     self.logger = logger
     checks = metrics.counter(
-      "switchyard_ocsp_checks_total", help: "Questions to OCSP responders, by what was said, or why nothing was.",
+      "switchyard_ocsp_checks_total", help: "OCSP requests, by status or by the reason of the failure.",
       labels: ["outcome"])
     metrics.gauge("switchyard_ocsp_revoked_certificates", help: "Certificates in use that were revoked.") {
       Double(revocations.revoked.count)

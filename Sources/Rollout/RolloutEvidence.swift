@@ -82,8 +82,8 @@ package struct GuardObservation: Hashable, Sendable {
 
   var text: String {
     """
-    since this percentage was set \(customers) customers were compared, of whom \(affected) would have had other access; \
-    the guard needs \(rule.leastCustomers) customers, and allows \(GuardRule.percent(rule.mostImpact))
+    since this percentage was set \(customers) customers were compared; \(affected) of them would have \
+    had other access; the guard needs \(rule.leastCustomers) customers, and allows \(GuardRule.percent(rule.mostImpact))
     """
   }
 }
@@ -116,7 +116,7 @@ package struct OpenIDs: Hashable, Sendable {
     }
     if migrating > 0 || unreadParts > 0 {
       texts.append(
-        "Apple is still to be asked about \(migrating) ids of bulk migrations, and \(unreadParts) parts of them are not read yet"
+        "Apple was not asked yet about \(migrating) ids of bulk migrations, and \(unreadParts) parts of them are not read yet"
       )
     }
     if cancelled > 0 {
@@ -128,7 +128,7 @@ package struct OpenIDs: Hashable, Sendable {
     }
     if unknown > 0 {
       texts.append(
-        "Apple's API does not know \(unknown) ids that are proven or were migrated (4040010), and nobody decided about them"
+        "Apple's API does not know \(unknown) ids that are proven or were migrated (4040010), and no operator has decided about them"
       )
     }
     return texts
@@ -176,7 +176,8 @@ package enum MissingEvidence: Hashable, Sendable {
     case .credentials(let hasAPIKey, let hasSharedSecret):
       [
         hasAPIKey ? nil : "no key of the App Store Server API is registered",
-        hasSharedSecret ? nil : "no shared secret is registered, so a wrong password cannot be told from a right one",
+        hasSharedSecret
+          ? nil : "no shared secret is registered, so a wrong password cannot be distinguished from a right one",
       ].compactMap(\.self).joined(separator: "; ")
     case .ids(let ids): ids.texts.joined(separator: "; ")
     case .completeness(let measured, let incomplete, let needed):

@@ -91,8 +91,8 @@ package struct TransitionError: Error, Hashable, Sendable, CustomStringConvertib
     switch code {
     case .messagesWait:
       return """
-        messages have waited for the old back end for more than a minute, and new ones would pass them by: let them \
-        drain (`switchyard rollout status`), give them up (`switchyard outbox dead`), or accept it with --pass-by
+        messages have waited for the destination for more than a minute, and new ones would overtake them: let \
+        them drain (`switchyard rollout status`), give them up (`switchyard outbox dead`), or accept it with --pass-by
         """
     case .noLegacyURL:
       return "the stage legacy needs a URL to pass notifications through to: `switchyard app legacy-url` first"
@@ -105,7 +105,7 @@ package struct TransitionError: Error, Hashable, Sendable, CustomStringConvertib
         """
     case .noEvidence:
       return """
-        the stage \(stage.rawValue) needs evidence that our answers equal Apple's. `switchyard rollout advance` checks it \
+        the stage \(stage.rawValue) needs evidence that Switchyard's answers equal Apple's. `switchyard rollout advance` checks it \
         and names what is missing; --force --reason TEXT accepts the move without it
         """
     case .noSharedSecret:
@@ -115,7 +115,7 @@ package struct TransitionError: Error, Hashable, Sendable, CustomStringConvertib
         """
     case .noAPIKey:
       return """
-        in the stage complete only the App Store Server API tells what is not known yet, and no API key is registered: \
+        in the stage complete only the App Store Server API adds missing history, and no API key is registered: \
         `switchyard app add --key-file` first
         """
     }

@@ -32,7 +32,7 @@ package struct HistoryJobDecision: Sendable {
     case .found(let history): self.init(.stored(history))
     case .empty where isAccepted: self.init(.closed(.unknown, reason: "Apple knows no purchase of it"))
     case .empty:
-      self.init(closedDoor: "Apple answers as to a wrong bundle id; switchyard api check tells", at: now)
+      self.init(closedDoor: "Apple answers as to a wrong bundle id; switchyard api check shows why", at: now)
     case .refused(let code) where attempt >= Self.attempts:
       self.init(.closed(.failed, reason: "Apple's answer was refused: \(code)"))
     case .refused(let code): self.init(.again(at: again, reason: "Apple's answer was refused: \(code)"))

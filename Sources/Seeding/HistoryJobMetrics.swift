@@ -26,16 +26,16 @@ package struct HistoryJobMetrics: Sendable {
     callSeconds = registry.timer(
       "switchyard_apple_call_seconds", help: "One attempt, from the request to the whole answer.", labels: ["endpoint"])
     customers = registry.counter(
-      "switchyard_seeding_customers_total", help: "Customers asked about, by what became of the look-up.",
+      "switchyard_seeding_customers_total", help: "Customers asked about, by outcome of the lookup.",
       labels: ["app", "environment", "outcome"])
     ids = registry.gauge(
-      "switchyard_seeds", help: "Ids by which Apple is asked, by how they stand.",
+      "switchyard_seeds", help: "Ids by which Apple is asked, by state.",
       labels: ["app", "environment", "state"])
     secondsLeft = registry.gauge(
       "switchyard_seeding_seconds_left", help: "How long asking about the ids that wait will take, by the budget.",
       labels: ["app", "environment"])
     paused = registry.gauge(
-      "switchyard_seeding_paused", help: "1 while nobody is asked about, because Apple or the budget says later.",
+      "switchyard_seeding_paused", help: "1 while lookups pause because of Apple or the rate limit, 0 otherwise.",
       labels: ["app", "environment"])
     claimedLookUps = registry.counter(
       "switchyard_claimed_look_ups_total",
@@ -47,7 +47,7 @@ package struct HistoryJobMetrics: Sendable {
       labels: ["app", "environment"])
     claimedOldestSeconds = registry.gauge(
       "switchyard_claimed_changes_oldest_seconds",
-      help: "Age of the oldest reported change that Apple has not answered yet; 0 when there is none.",
+      help: "Age of the oldest reported change that Apple has not confirmed yet; 0 without one.",
       labels: ["app", "environment"])
     unverifiedOpen = registry.gauge(
       "switchyard_unverified_ids_open",
@@ -55,7 +55,7 @@ package struct HistoryJobMetrics: Sendable {
       labels: ["app", "environment"])
     renewalChecks = registry.counter(
       "switchyard_renewal_checks_total",
-      help: "Periods that ended in a subscription expected to renew: asked at Apple's, or told by signed data before.",
+      help: "Ended periods of subscriptions expected to renew: asked about, or known from signed data before.",
       labels: ["app", "environment", "outcome"])
     renewalChecksPlanned = registry.gauge(
       "switchyard_renewal_checks_planned", help: "Subscriptions that are asked about when their period ends.",

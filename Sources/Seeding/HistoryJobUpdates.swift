@@ -18,7 +18,7 @@ struct HistoryJobUpdates: Sendable {
     others = ClassNotes(pool: pool, clock: clock, logger: logger)
   }
 
-  /// Whether Apple is still to be asked about the customer; false also when that could not be noted.
+  /// Whether Apple was not asked about the customer yet; false also when that could not be noted.
   func begin(_ customer: LeasedHistoryJob) async -> Bool { await notes(of: customer).begin(customer) }
 
   /// Returns once it is committed, or cannot be: then the lease ends by itself, and the customer is asked about again.
@@ -49,7 +49,7 @@ private struct ClassNotes: Sendable {
         }
       } catch {
         logger.warning(
-          "look-ups could not be begun; they are made later",
+          "lookups could not be started; they are made later",
           metadata: ["customers": "\(customers.count)", "error": "\(error)"])
         return []
       }
@@ -63,7 +63,7 @@ private struct ClassNotes: Sendable {
         }
       } catch {
         logger.warning(
-          "look-ups could not be noted; they are made again",
+          "lookups could not be stored; they are made again",
           metadata: ["customers": "\(settled.count)", "error": "\(error)"])
       }
       return []

@@ -188,7 +188,7 @@ package final class HistoryJobWorker: Service {
       let freed = try await pool.transaction { session throws(DatabaseError) in
         try HistoryJobTable.freeLeasesOfTheDead(endingBefore: end, at: now, in: session)
       }
-      if freed > 0 { logger.notice("took over look-ups of a process that is gone", metadata: ["ids": "\(freed)"]) }
+      if freed > 0 { logger.notice("lookups of a stopped process were taken over", metadata: ["ids": "\(freed)"]) }
     } catch {
       if !Task.isCancelled {
         logger.debug("this process could not say that it is alive", metadata: ["error": "\(error)"])
@@ -232,7 +232,8 @@ package final class HistoryJobWorker: Service {
       }
     } catch {
       if !Task.isCancelled {
-        logger.warning("the credentials could not be read; going on with those known", metadata: ["error": "\(error)"])
+        logger.warning(
+          "the credentials could not be read; continuing with the known ones", metadata: ["error": "\(error)"])
       }
     }
   }
@@ -345,7 +346,7 @@ package final class HistoryJobWorker: Service {
     }
     guard isNew else { return }
     logger.warning(
-      "nobody is looked up at Apple's for a while",
+      "lookups pause",
       metadata: [
         "app": "\(access.app.bundleID)", "environment": "\(place.environment.rawValue)", "reason": "\(pause.reason)",
         "until": "\(pause.until.iso8601)",

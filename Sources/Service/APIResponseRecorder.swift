@@ -42,7 +42,7 @@ package struct APIResponseRecorder: Sendable {
     return DecodedAPIResponse(.refused(code)) {
       guard await write(entry) else { return false }
       logger.notice(
-        "an answer of Apple's was not understood",
+        "a response of the App Store Server API was not understood",
         metadata: [
           "reason": "\(code)", "detail": "\(refusal?.detail ?? "")", "app": "\(app.bundleID)",
           "message": "\(message.digest.hex.prefix(12))",
@@ -59,7 +59,7 @@ package struct APIResponseRecorder: Sendable {
       // Whoever has a receipt can have many answers come at once.
       if let others = failedPace.turn(of: "answer") {
         logger.error(
-          "an answer of Apple's was not stored; it is asked for again",
+          "a response of the App Store Server API was not stored; it is requested again",
           metadata: ["error": "\(error)", "answersSinceLastLine": "\(others + 1)"])
       }
       return false

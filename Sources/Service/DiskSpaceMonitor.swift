@@ -69,7 +69,7 @@ package final class DiskSpaceMonitor: Service {
       "freeBytes": "\(free.map { "\($0)" } ?? "unknown")", "headroomBytes": "\(settings.headroom)",
     ]
     switch level {
-    case .ample: logger.notice("disk has room again: everything is kept", metadata: metadata)
+    case .ample: logger.notice("disk has space again: everything is kept", metadata: metadata)
     case .low:
       logger.warning(
         "disk below its headroom: unproven messages and strangers' claims are not kept", metadata: metadata)

@@ -75,7 +75,7 @@ struct MaintenanceService: Service {
     guard count > 0 else { return }
     metrics.unforwarded[].increment(by: UInt64(count))
     logger.warning(
-      "unproven messages not forwarded: too many are queued for the old back end",
+      "unproven messages not forwarded: too many are queued for the destination",
       metadata: ["count": "\(count)", "limit": "\(OutboxTable.mostUnproven)"])
   }
 

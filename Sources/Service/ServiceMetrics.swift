@@ -30,12 +30,12 @@ package struct ServiceMetrics: Sendable {
   package init(_ registry: MetricsRegistry) {
     self.registry = registry
     messages = registry.counter(
-      "switchyard_messages_total", help: "Messages received, by road and by what became of them.",
+      "switchyard_messages_total", help: "Messages received, by path and outcome.",
       labels: ["road", "app", "outcome"])
     refusals = registry.counter(
       "switchyard_refusals_total", help: "Messages not accepted, by reason.", labels: ["road", "reason"])
     unknowns = registry.counter(
-      "switchyard_unknown_total", help: "Fields and values that this build does not know; kept as they came.",
+      "switchyard_unknown_total", help: "Fields and values that this build does not know; kept unchanged.",
       labels: ["what"])
     receiveSeconds = registry.timer(
       "switchyard_receive_seconds", help: "From the whole request to the answer, commit included.", labels: ["road"])
@@ -49,12 +49,13 @@ package struct ServiceMetrics: Sendable {
       labels: ["source", "reason"])
     receiptCalls = registry.counter(
       "switchyard_verify_receipt_calls_total",
-      help: "verifyReceipt calls, by endpoint and by the status in the answer, Apple's or ours, or why there was none.",
+      help:
+        "verifyReceipt calls, by endpoint and by the status in the response, or the reason why there was no response.",
       labels: ["environment", "status"])
     receiptAnswers = registry.counter(
       "switchyard_verify_receipt_answers_total",
       help:
-        "Answers with a receipt, by what became of them in the ledger; late: answered before the commit; repeated: held back for up to a minute, since the one before said the same.",
+        "Responses with a receipt, by outcome in the ledger; late: answered before the commit; repeated: equal to the previous one and not stored again for a minute.",
       labels: ["outcome"])
     sharedPurchases = registry.counter(
       "switchyard_shared_purchases_total",
@@ -62,7 +63,7 @@ package struct ServiceMetrics: Sendable {
     postedReceipts = registry.counter(
       "switchyard_posted_receipts_total",
       help:
-        "Receipts posted to verifyReceipt while Apple was not asked, by what became of them: stored, where they told of something new; known, duplicate, rate, unproven, unknownApp, stageLegacy, overloaded, failed: only counted.",
+        "Receipts posted to verifyReceipt while Apple was not asked, by outcome: stored, with something new; known, duplicate, rate, unproven, unknownApp, stageLegacy, overloaded, failed: only counted.",
       labels: ["outcome"])
     receiptSeconds = registry.timer(
       "switchyard_verify_receipt_seconds", help: "From the whole verifyReceipt request to its answer, Apple included.",
@@ -70,21 +71,21 @@ package struct ServiceMetrics: Sendable {
     answers = registry.counter(
       "switchyard_answers_total",
       help:
-        "Answers to verifyReceipt, by who gave them: apple, ledger, look-up, receipt; status: one that no data was needed for.",
+        "verifyReceipt responses, by origin: apple, ledger, lookup, receipt; status: no data was needed.",
       labels: ["environment", "source"])
     staleAnswers = registry.counter(
       "switchyard_answers_not_fresh_total",
       help:
-        "Requests whose customer was not known well enough for an answer from the ledger alone, by reason; noPurchases: possible lost access in the stage complete.",
+        "Requests for which the ledger's data was not fresh or not complete, by reason; noPurchases: possible lost access in the stage complete.",
       labels: ["environment", "reason"])
     passedThrough = registry.counter(
       "switchyard_passed_through_total",
-      help: "Notifications passed through in the stage legacy, by generation and by the old back end's status.",
+      help: "Notifications passed through in the stage legacy, by version and by the destination's status.",
       labels: ["app", "environment", "generation", "status"])
     passThroughRefused = registry.counter(
       "switchyard_pass_through_refused_total",
       help:
-        "Notifications that were not passed through in the stage legacy: full (503, too many of the class on their way), rate (429, too many unproven ones of an address).",
+        "Notifications that were not passed through in the stage legacy: full (503, too many of the class in flight), rate (429, too many unproven ones from an address).",
       labels: ["class", "reason"])
     outboxWaiting = registry.gauge(
       "switchyard_outbox_waiting_messages", help: "Messages that a destination has not taken yet.",
@@ -102,7 +103,7 @@ package struct ServiceMetrics: Sendable {
     unqueuedIDs[].increment(by: 0)
     claimedStockRefused = registry.counter(
       "switchyard_claimed_stock_refused_total",
-      help: "V1 notifications of strangers that were answered 429, because the app's stock for a day is used up.",
+      help: "Unverified V1 notifications that were answered 429, because the app's daily quota is used up.",
       labels: ["app"])
     outboxDead = registry.gauge(
       "switchyard_outbox_dead_messages", help: "Messages that were given up, until they are replayed.",

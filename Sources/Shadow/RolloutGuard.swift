@@ -48,7 +48,7 @@ package struct RolloutGuard: Service {
       labels: ["app", "environment", "cause"], seriesLimit: 1_024)
     states = metrics.gauge(
       "switchyard_guard_state",
-      help: "Of apps that are answered by us alone: 0 too few customers were compared, 1 sound, 2 breached.",
+      help: "Guard of apps whose answers come from Switchyard: 0 too few customers were compared, 1 sound, 2 breached.",
       labels: ["app", "environment"])
   }
 

@@ -11,20 +11,20 @@ struct ShadowMetrics: Sendable {
     comparisons = registry.counter(
       "switchyard_comparisons_total",
       help:
-        "Answers of ours compared with Apple's, by the cause of the gravest difference as it was first judged; equal: no difference.",
+        "Switchyard's responses compared with Apple's, by the first cause of the gravest difference; equal: no difference.",
       labels: ["app", "environment", "cause"])
     impact = registry.counter(
       "switchyard_comparison_impact_total",
-      help: "Comparisons by which a customer's access would have differed, had we answered.",
+      help: "Comparisons in which a customer's access would have differed by Switchyard's response.",
       labels: ["app", "environment"])
     settled = registry.counter(
       "switchyard_comparisons_settled_total",
-      help: "Comparisons that were looked at again after the settling time, by the cause that stands.",
+      help: "Comparisons that were judged again after the settling time, by their final cause.",
       labels: ["app", "environment", "cause"])
     calls = registry.counter(
       "switchyard_shadow_calls_total",
       help:
-        "verifyReceipt calls that were offered for comparison, by what became of them; shed and late: no room or no time.",
+        "verifyReceipt calls that were offered for comparison, by outcome; shed and late: no capacity or no time.",
       labels: ["outcome"])
     for outcome in ShadowOutcome.allCases { calls[outcome.rawValue].increment(by: 0) }
   }

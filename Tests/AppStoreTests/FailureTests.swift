@@ -280,7 +280,7 @@ extension APIError {
     }) { port in try await body(port, heads) }
   }
 
-  @Test func `has an outcome that is not known when it is cancelled on its way`() async throws {
+  @Test func `has an outcome that is not known when it is cancelled in flight`() async throws {
     try await withSilence { port, heads in
       try await withClient(port: port) { client, _ in
         let credentials = try testCredentials()

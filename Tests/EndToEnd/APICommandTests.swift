@@ -101,7 +101,7 @@
       #expect(outcome.output.contains("coins"))
       #expect(!outcome.output.contains("12 "))
       #expect(outcome.notes.contains("wrongBundle"))
-      #expect(outcome.notes.contains("revision=r1 goes on"))
+      #expect(outcome.notes.contains("continue with revision=r1"))
       let rows = try await api(["history", "1", "--json"]).objects.first?["signedTransactions"]?.array
       #expect(rows?.map { $0.object?["transactionId"]?.string } == ["11", nil])
       #expect(rows?.last?.object?["error"]?.object?["code"] == "wrongBundle")
@@ -128,7 +128,7 @@
       let outcome = try await api(["history", "1"])
       #expect(outcome.status == 1, "\(outcome)")
       #expect(outcome.output.contains("11 "))
-      #expect(outcome.notes.contains("broken off after 1 in Production; revision=r1 goes on"))
+      #expect(outcome.notes.contains("broken off after 1 in Production; continue with revision=r1"))
       let lines = try await api(["history", "1", "--json"]).objects
       #expect(lines.map { $0["signedTransactions"]?.array?.count } == [1, nil])
       #expect(lines.last?["error"]?.object?["code"] == "unauthorized")
@@ -146,7 +146,7 @@
     try await run(answers) { _, api in
       let types = ["productType=CONSUMABLE", "productType=NON_CONSUMABLE"]
       let outcome = try await api(["history", "1"] + types)
-      #expect(outcome.status == 0 && outcome.notes.contains("3 in Production; revision=r3 goes on"), "\(outcome)")
+      #expect(outcome.status == 0 && outcome.notes.contains("3 in Production; continue with revision=r3"), "\(outcome)")
       let rest = try await api(["history", "1"] + types + ["revision=r1"])
       #expect(rest.notes.contains("2 in Production") && !rest.output.contains("11 "), "\(rest)")
     }

@@ -30,8 +30,8 @@
     #expect(shown.status == 0 && lines.count == 2, "\(shown)")
     let line = try #require(lines.last)
     for text in [
-      "unknown", "plus (\(customer)): until \(end.iso8601) by Apple's answer, not at all by ours; ",
-      "coins (\(customer)): not at all by Apple's answer, for ever by ours",
+      "unknown", "plus (\(customer)): until \(end.iso8601) by Apple's answer, not at all by Switchyard's; ",
+      "coins (\(customer)): not at all by Apple's answer, forever by Switchyard's",
       "status, latest_receipt_info[0]",
     ] { #expect(line.contains(text), "\(text): \(line)") }
     let told = try await program.run(list + ["--json"]).objects

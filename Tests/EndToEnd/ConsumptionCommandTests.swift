@@ -211,12 +211,13 @@
       let file = place.file("used.json", Self.answer.encoded())
       try await site.set("--consumption", "fixed", "--consumption-file", file)
       let request = try await site.ask(id)
-      #expect(request["state"] == "expired" && request["reason"] == "heard of after its 12 hours")
+      #expect(request["state"] == "expired" && request["reason"] == "received after its 12 hours")
       let late = try await program.run("consumption", "answer", id, "--file", file)
       #expect(late.status == 4 && late.notes.contains("is expired"), "\(late)")
       #expect(try await site.told(id) == [])
       let doctor = try await program.run("doctor")
-      #expect(doctor.output.contains("went by unanswered") && doctor.output.contains("--state expired"), "\(doctor)")
+      #expect(
+        doctor.output.contains("ended without an answer") && doctor.output.contains("--state expired"), "\(doctor)")
     }
   }
 
@@ -246,7 +247,7 @@
       #expect(try await program.run("doctor").output.contains("an answer that Apple refused"))
       try await site.apple.control("fault", "fault=serverError", "on=api", "times=null")
       let later = try await program.run("consumption", "answer", "700000000000002", "--file", file)
-      #expect(later.status == 7 && later.output.contains("the service goes on with it"), "\(later)")
+      #expect(later.status == 7 && later.output.contains("the service repeats it"), "\(later)")
       let waiting = try await program.run("consumption", "list", "700000000000002", "--json").objects.first
       #expect(waiting?["state"] == "waiting" && waiting?["answer"] == .object(Self.answer))
       try await site.apple.control("mend")

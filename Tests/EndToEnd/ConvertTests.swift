@@ -88,7 +88,7 @@
     #expect(purchase["provenance"]?.object?["trust"] == "none")
     let text = try await program.run(
       ["convert", "--allow-unsigned", "-"], input: fixtures.transaction.encoded())
-    #expect(text.output.contains("NOBODY vouches for it"))
+    #expect(text.output.contains("UNVERIFIED"))
   }
 
   @Test func `says what is wrong with a call`() async throws {

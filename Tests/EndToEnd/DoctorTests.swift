@@ -108,8 +108,8 @@
         """)
     }
     let text = try await program.run("doctor").output
-    #expect(text.contains("2 messages wait for the old back end of \(app) Production, the oldest since"), "\(text)")
-    #expect(text.contains("1 messages for the old back end of \(app) Production were given up"))
+    #expect(text.contains("2 messages wait for the destination of \(app) Production, the oldest since"), "\(text)")
+    #expect(text.contains("1 messages for the destination of \(app) Production were given up"))
     #expect(text.contains("`switchyard outbox replay`"))
     #expect(try level("outbox", await program.run("doctor", "--json")) == ["warn", "warn"])
   }
@@ -140,7 +140,7 @@
     let text = try await program.run("doctor")
     #expect(text.output.contains("1 ids of com.example.switch Production failed: for a test"), "\(text)")
     #expect(text.output.contains("switchyard seeds retry com.example.switch"))
-    #expect(text.output.contains("1 requests of the last 7 days went by unanswered"))
+    #expect(text.output.contains("1 requests of the last 7 days ended without an answer"))
     #expect(text.output.contains("1 requests of the last 7 days had an answer that Apple refused"))
     #expect(try level("consumption", await program.run("doctor", "--json")) == ["warn", "warn"])
     unsafe unlink("\(database.place.path)/data/master.key")

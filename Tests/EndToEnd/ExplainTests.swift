@@ -58,7 +58,7 @@
     #expect(object["environment"] == "Sandbox" && object["legacyEntitlements"] == "deny")
     let subscription = object["subscriptions"]?.array?.first?.object
     #expect(subscription?["confirmed"] == true && subscription?["statusName"] != "revoked")
-    #expect(subscription?["claimed"]?.object?["statusName"] == "revoked")
+    #expect(subscription?["unconfirmed"]?.object?["statusName"] == "revoked")
     let purchase = object["purchases"]?.array?.first?.object
     #expect(purchase?["confirmed"] == true)
     func words(_ field: String) -> [String] {
@@ -183,8 +183,8 @@
     #expect(object["holdAccessHours"] == 72 && object["canAskApple"] == true)
     let subscription = try #require(object["subscriptions"]?.array?.first?.object)
     #expect(subscription["accessHeldUntil"]?.integer == now + 71 * hour && subscription["grantsAccess"] == true)
-    #expect(subscription["lookUp"]?.object?["because"] == ["period", "renewal"])
-    #expect(subscription["lookUpFailure"] == "serverFailed 500")
+    #expect(subscription["lookup"]?.object?["because"] == ["period", "renewal"])
+    #expect(subscription["lookupFailure"] == "serverFailed 500")
     #expect(try await program.run("app", "set", SignedFixtures.bundleID, "--hold-access", "0").status == 0)
     let unheld = try await program.run("explain", SignedFixtures.bundleID, Self.id)
     #expect(unheld.output.contains(": expired, NO access\n") && unheld.output.contains("Waiting for Apple since"))

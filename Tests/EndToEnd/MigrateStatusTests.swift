@@ -41,7 +41,7 @@
     let limits = "migration 1 is running, with limits of 1 customer a second\n"
     #expect(resumed.status == 0 && resumed.output.hasPrefix(limits), "\(resumed)")
     let status = try await program.run("migrate", "status", "1")
-    #expect(status.output.contains("held up: the file \(flag) is there"), "\(status)")
+    #expect(status.output.contains("held up: the file \(flag) exists"), "\(status)")
     let throttling = try await program.run("migrate", "resume", "1", "--rows", "0", "--json")
     #expect(try throttling.objects.first?["heldUp"]?.object?["cause"] == "file", "\(throttling)")
     let unreasoned = try await program.run("migrate", "pause", "1", "--reason", "", "--json")

@@ -70,7 +70,7 @@
     // As builds before this one left it.
     if !hasClaim { try await database.execute("DELETE FROM claims") }
     let kept = try await program.run("quarantine", "list", "--json").objects
-    #expect(kept.map { $0["claimedApp"] } == [.string(app.bundleID)])
+    #expect(kept.map { $0["unconfirmedApp"] } == [.string(app.bundleID)])
 
     let trust = ["--trust-root", fixtures.root(in: place)]
     let replayed = try await program.run(["quarantine", "replay", "--all", "--json"] + trust)

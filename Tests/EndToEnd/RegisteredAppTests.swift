@@ -81,7 +81,7 @@
       let asking = ["--app", Self.app, "--environment", "Sandbox", "--trust-root", apple.root]
       let token = "appAccountToken=7e3fb20b-4cdb-47cc-936d-99d65f608138"
       let set = try await program.run(["api", "account-token", id, token] + asking)
-      #expect(set.status == 0 && set.notes.contains("the look-up of \(id) is queued"), "\(set)")
+      #expect(set.status == 0 && set.notes.contains("the lookup of \(id) is queued"), "\(set)")
       let work = try await database.rows("SELECT state, is_again FROM work WHERE subject = \(id)")
       #expect(try work.map { try $0.int("state") } == [0])
       // Nothing is called queued when the command knows no ledger.

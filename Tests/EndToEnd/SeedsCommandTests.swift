@@ -103,7 +103,7 @@
 
   @Test(
     arguments: [
-      (["retry", app, "--state", "done"], Int32(2), "not asked about anew"),
+      (["retry", app, "--state", "done"], Int32(2), "not asked about again"),
       (["status", app, "--ids", "--limit", "0"], 2, "from 1 to 1000"),
       (["status", app, "--state", "lost"], 2, "waiting, done"),
       (["status", app, "--state", "done"], 2, "for --ids"),

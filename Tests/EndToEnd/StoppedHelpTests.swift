@@ -1,17 +1,17 @@
 /// What the help of every command that may run for longer than a second says of signals.
 @Suite struct `The help of a command that can be stopped` {
   private static let commands = [
-    (["reconcile"], "What came is stored. Run the same command again"), (["seeds", "run"], "are due at once"),
+    (["reconcile"], "Received data is stored. Run the same command again"), (["seeds", "run"], "are due immediately"),
     (["extract"], "The rest of the input was not read"), (["db", "rebuild"], "nothing was changed"),
-    (["db", "dump"], "Nothing was changed"), (["db", "migrate"], "The steps that were done stay"),
+    (["db", "dump"], "Nothing was changed"), (["db", "migrate"], "The finished steps stay"),
     (["quarantine", "replay"], "the rest is in quarantine"), (["quarantine", "purge"], "the rest is kept"),
-    (["outbox", "replay"], "What was changed stays so"), (["outbox", "dead"], "What was changed stays so"),
+    (["outbox", "replay"], "Finished changes stay"), (["outbox", "dead"], "Finished changes stay"),
     (["doctor"], "The other checks were not made"), (["receipt", "inspect"], "The other files were not read"),
     (["jws", "verify"], "The rest of the input was not verified"),
-    (["api", "history"], "A list goes on with revision="),
-    (["api", "extend"], ""), (["simulate"], "What was written is whole lines"),
-    (["simulate", "control"], "goes on with the order"),
-    (["consumption", "answer"], "told again by the service"),
+    (["api", "history"], "Continue a list with revision="),
+    (["api", "extend"], ""), (["simulate"], "Only whole lines were written"),
+    (["simulate", "control"], "continues with its order"),
+    (["consumption", "answer"], "The service repeats an answer"),
     (["rollout", "advance"], "Run it again to continue"), (["rollout", "status"], "Nothing was changed"),
   ]
 

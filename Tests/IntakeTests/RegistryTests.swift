@@ -163,7 +163,7 @@ private final class Marks: Sendable {
     for _ in 0..<2 { _ = await registry.refreshed(atMostEvery: .zero) }
     let told = log.records.filter { $0.level == .notice }
     #expect(told.map { $0.metadata["app"] } == [.string(app.bundleID), .string(later.bundleID)])
-    #expect(told[0].message == "app has no legacy URL: nothing is forwarded to its old back end")
+    #expect(told[0].message == "app has no legacy URL: nothing is forwarded to its destination")
     #expect(told[0].metadata["environment"] == "Sandbox")
     #expect(
       told[0].metadata["command"] == "switchyard app legacy-url com.example.new URL --environment Sandbox")

@@ -22,7 +22,7 @@
     let byHours = try await holdUp(nil, hour: 12)
     #expect(byHours?.cause == .hours && byHours?.told == "held up: it runs only from 22 to 6 UTC")
     let byFile = try await holdUp("/data/migrate.pause", hour: 23)
-    #expect(byFile?.cause == .file && byFile?.text == "the file /data/migrate.pause is there: remove it to go on")
+    #expect(byFile?.cause == .file && byFile?.text == "the file /data/migrate.pause exists: remove it to continue")
     try await here.execute(
       "INSERT INTO migration_hand_outs (job, owner, lease_until) VALUES (\(id), 'another', \(now + .seconds(5)))")
     let elsewhere = try await holdUp("/data/migrate.pause", hour: 23)

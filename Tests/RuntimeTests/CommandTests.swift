@@ -340,8 +340,9 @@ private func parse(_ line: String, _ environment: [String: String] = [:]) throws
       Issue.record("no help")
       return
     }
-    #expect(help.contains("What was moved stays.") && help.contains("130 or 143"), "\(help)")
+    #expect(help.contains("What was moved stays."), "\(help)")
+    #expect(help.split(whereSeparator: \.isWhitespace).joined(separator: " ").contains("130 or 143"), "\(help)")
     guard case .help(let group) = try Self.root.parse(["tracks", "--help"]) else { return }
-    #expect(!group.contains("130 or 143"), "a group does nothing by itself")
+    #expect(!group.contains("143"), "a group does nothing by itself")
   }
 }

@@ -47,7 +47,7 @@
     _ = pipe.read(65_536)
     logger.info("kept")
     let lines = pipe.closeAndRead().split(separator: "\n").filter { !$0.hasPrefix("-") }
-    #expect(lines == ["info  [x] kept", "warning [log] lines were dropped because nobody read them count=2"])
+    #expect(lines == ["info  [x] kept", "warning [log] lines were dropped because they were not read count=2"])
   }
 
   @Test func `ends a torn line before the next one`() throws {

@@ -46,7 +46,7 @@
         # HELP switchyard_inbox_lag_seconds Now minus the oldest.
         # TYPE switchyard_inbox_lag_seconds gauge
         switchyard_inbox_lag_seconds 1.5
-        # HELP switchyard_metrics_overflow_total Look-ups of series that went to "other" because the metric had too many.
+        # HELP switchyard_metrics_overflow_total Lookups of series that went to "other" because the metric had too many.
         # TYPE switchyard_metrics_overflow_total counter
         switchyard_metrics_overflow_total{metric="switchyard_inbox_lag_seconds"} 0
         switchyard_metrics_overflow_total{metric="switchyard_received_total"} 0

@@ -221,7 +221,7 @@ import struct Seeding.HistoryJobDecision
       let worker = bench.worker(concurrency: 2)
       #expect(try await bench.finish(worker) <= 2)
       #expect(try await bench.counts() == ["waiting": bench.customers.joined().count])
-      #expect(bench.log.records.contains { "\($0)".contains("nobody is looked up") })
+      #expect(bench.log.records.contains { "\($0)".contains("lookups pause") })
     }
   }
 

@@ -69,7 +69,7 @@
       })
     try await AnsweringService.with(world, stage: "complete") { service in
       let request = AnsweringService.request(try service.receipt(of: buyer))
-      #expect(try await service.ask(request).source == "look-up")
+      #expect(try await service.ask(request).source == "lookup")
       // As a look-up leaves it behind whose call failed by AccountNotFoundError.
       let later = world.now + .hours(1)
       try await service.execute(

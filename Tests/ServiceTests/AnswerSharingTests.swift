@@ -27,7 +27,7 @@
         return try await group.reduce(into: []) { $0.append($1) }
       }
       // Who comes after the look-up, on a busy machine, is answered from the ledger.
-      #expect(answers.allSatisfy { $0.code == 0 && ["look-up", "ledger"].contains($0.source) })
+      #expect(answers.allSatisfy { $0.code == 0 && ["lookup", "ledger"].contains($0.source) })
       let calls = try await service.matchedCalls()
       #expect(calls == [1, 1], "\(calls)")
       // All is known now: nobody is asked.
@@ -51,7 +51,7 @@
         }
         return try await group.reduce(into: []) { $0.append($1) }
       }
-      #expect(answers.allSatisfy { $0.code == 0 && ["look-up", "ledger"].contains($0.source) }, "\(answers)")
+      #expect(answers.allSatisfy { $0.code == 0 && ["lookup", "ledger"].contains($0.source) }, "\(answers)")
       #expect(try await service.matchedCalls() == [1])
     }
   }
@@ -67,7 +67,7 @@
       try await service.control(
         "faults", ["fault": "slow", "value": 1, "on": "api", "operation": "getTransactionHistory", "times": .null])
       let answer = try await service.ask(AnsweringService.request(try service.receipt(of: buyer)))
-      #expect(answer.code == 0 && answer.source == "look-up", "\(answer.code ?? -1) \(service.reasons)")
+      #expect(answer.code == 0 && answer.source == "lookup", "\(answer.code ?? -1) \(service.reasons)")
       let pages = (world.state(of: buyer).purchases.count + 19) / 20
       let calls = try await service.matchedCalls()
       #expect(calls == [Int64(pages)], "\(calls)")

@@ -12,7 +12,7 @@
           #expect(elsewhere.code != 0 || elsewhere.source == "apple")
           let ours = try await service.ask(request)
           let theirs = try await service.apple(request)
-          #expect(ours.source == "ledger" || ours.source == "look-up", "\(ours)")
+          #expect(ours.source == "ledger" || ours.source == "lookup", "\(ours)")
           let differences = AnsweredWorld.differences(ours.body, theirs).filter { difference in
             // Of another product than the one that was sent the item id is not known.
             !difference.contains("/item_id:") && !difference.hasPrefix("/receipt/")

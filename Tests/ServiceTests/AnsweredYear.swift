@@ -83,7 +83,7 @@ struct AnsweredYear {
       // Of a few customers something is still open after it: then the receipt stands in, which ends nothing. Of others
       // somebody of their family was looked up a moment before.
       let isExpected =
-        ["look-up", "ledger"].contains(answer.source) || answer.source == "receipt" && answer.code == 0
+        ["lookup", "ledger"].contains(answer.source) || answer.source == "receipt" && answer.code == 0
       note(answer, isExpected: isExpected, "a first look-up")
     }
   }
@@ -162,7 +162,7 @@ struct AnsweredYear {
       let (receipt, excludesOld) = (sample.request.receiptData, sample.request.excludesOldTransactions)
       var answers = [try await ask(receipt, excludesOld: excludesOld)]
       // Looked up, everything is known: the ledger alone says the same.
-      if answers[0].source == "look-up" { answers.append(try await ask(receipt, excludesOld: excludesOld)) }
+      if answers[0].source == "lookup" { answers.append(try await ask(receipt, excludesOld: excludesOld)) }
       answered.append(Answered(customer: customer, sample: sample, answers: answers))
     }
     return answered
@@ -178,7 +178,7 @@ struct AnsweredYear {
     }
     for (place, answer) in answered.answers.enumerated() {
       let isLast = place == answered.answers.count - 1
-      note(answer, isExpected: answer.source == (isLast ? "ledger" : "look-up"), name)
+      note(answer, isExpected: answer.source == (isLast ? "ledger" : "lookup"), name)
       let before = comparison.differences
       try comparison.add(sample, answered: answer.body.encoded())
       guard comparison.differences > before else { continue }

@@ -46,7 +46,7 @@
     #expect(comparison.differences == 0, "\(comparison.differing)")
     let missing = SimulatedCase.Situation.allCases.filter { comparison.situations[$0] == nil }
     #expect(missing == [], "no customer was ever in these situations")
-    let (ledger, lookUps) = (sources["ledger", default: 0], sources["look-up", default: 0])
+    let (ledger, lookUps) = (sources["ledger", default: 0], sources["lookup", default: 0])
     #expect(comparison.cases > count * 2 && ledger > count * 2 && lookUps > count && notifications * 4 > count)
     #expect(comparison.unavailable > 0 && comparison.echoed > count && nameless < count)
     print(

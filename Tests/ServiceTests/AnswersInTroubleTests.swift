@@ -37,7 +37,7 @@
       #expect(
         try await eventually {
           let answer = try await service.ask(request)
-          return answer.code == 0 && ["look-up", "ledger"].contains(answer.source)
+          return answer.code == 0 && ["lookup", "ledger"].contains(answer.source)
         })
       try await service.control("faults", ["fault": "serverError", "on": "api", "times": .null])
       // The customer may have turned renewing on again, and the news of it be lost.
@@ -54,7 +54,7 @@
     try await AnsweringService.with(world, stage: "live") { service in
       try await service.control("faults", ["fault": .string(fault), "on": "verifyReceipt", "times": .null])
       let answer = try await service.ask(AnsweringService.request(try service.receipt(of: buyer)))
-      #expect(answer.status == 200 && answer.code == 0 && answer.source == "look-up", "\(answer)")
+      #expect(answer.status == 200 && answer.code == 0 && answer.source == "lookup", "\(answer)")
     }
   }
 
@@ -80,7 +80,7 @@
     try await AnsweringService.with(world, stage: "live") { service in
       let request = AnsweringService.request(try service.receipt(of: known))
       try await service.control("faults", ["fault": "serverError", "on": "verifyReceipt", "times": 1])
-      #expect(try await service.ask(request).source == "look-up")
+      #expect(try await service.ask(request).source == "lookup")
       try await service.control(
         "faults", ["fault": "stalled", "on": "verifyReceipt", "value": 600_000, "times": .null])
       // As many as may wait of one app, and more: of none of these customers enough is known.

@@ -25,7 +25,7 @@
         "\(path)?provenance=false&limit=3", token: service.token)
       #expect(status == 200, "\(answer)")
       let result = try #require(answer["results"]?.array?.first?.object)
-      #expect(result["claimsCut"] == true)
+      #expect(result["unconfirmedTruncated"] == true)
       let first = result["purchases"]?.array?.first?.object
       #expect(first?["transactionId"] == .string(customer.transactionID(0)) && first?["confirmed"] == true)
       #expect(result["counts"]?.object?["purchases"] == .integer(Int64(IDResolution.mostClaims + 1)))

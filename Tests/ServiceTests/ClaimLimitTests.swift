@@ -158,7 +158,7 @@
       #expect(try await post(Self.stranger, service.notification()).body["status"] == "stored")
       let metrics = try await service.text("/metrics").text
       #expect(metrics.contains("switchyard_claimed_stock_refused_total{app=\"\(RunningService.app)\"} 2\n"))
-      let message = "V1 notifications refused: the stock for claims is used up"
+      let message = "V1 notifications refused: the daily quota for unconfirmed ones is used up"
       let lines = service.log.records.filter { $0.message == message }
       #expect(lines.count == 1, "\(lines)")
     }

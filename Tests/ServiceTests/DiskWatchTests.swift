@@ -35,7 +35,7 @@
         "disk below its headroom: unproven messages and strangers' claims are not kept",
         "disk full: nothing is stored, senders are answered 503",
         "disk below its headroom: unproven messages and strangers' claims are not kept",
-        "disk has room again: everything is kept",
+        "disk has space again: everything is kept",
       ])
     #expect(log.records.allSatisfy { $0.metadata["headroomBytes"] != nil && $0.metadata["freeBytes"] != nil })
   }

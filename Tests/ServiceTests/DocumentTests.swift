@@ -112,24 +112,24 @@
     }
     let running = try subscription(at: start + .days(29))
     #expect(running["grantsAccess"] == true && running["accessHeldUntil"] == nil && running["confirmed"] == true)
-    let told = running["claimed"]?.object
+    let told = running["unconfirmed"]?.object
     #expect(told?["statusName"] == "active" && told?["expiresDate"] != running["expiresDate"])
     let lookUp: JSONObject = [
       "state": "open", "since": .integer((start + .days(29)).sinceEpoch), "because": ["period", "refund"],
       "message": .string(String(repeating: "cd", count: 32)),
     ]
-    #expect(running["lookUp"]?.object == lookUp, "what failed is for the operator")
+    #expect(running["lookup"]?.object == lookUp, "what failed is for the operator")
     let held = try subscription(at: start + .days(30))
     #expect(held["grantsAccess"] == true)
     #expect(held["accessHeldUntil"] == .integer((start + .days(30) + .hours(10)).sinceEpoch))
     let after = try subscription(at: start + .days(30) + .hours(10))
     #expect(after["grantsAccess"] == false && after["accessHeldUntil"] == nil)
-    #expect(after["statusName"] == "expired" && after["claimed"]?.object?["statusName"] == "active")
+    #expect(after["statusName"] == "expired" && after["unconfirmed"]?.object?["statusName"] == "active")
     dossier.lookUps = [:]
     #expect(try subscription(at: start + .days(30))["grantsAccess"] == false)
-    #expect(try subscription(at: start + .days(30))["lookUp"] == nil)
+    #expect(try subscription(at: start + .days(30))["lookup"] == nil)
     dossier.canAskApple = false
-    #expect(try subscription(at: start + .days(30))["lookUp"]?.object == ["state": "noAPIKey"])
+    #expect(try subscription(at: start + .days(30))["lookup"]?.object == ["state": "noAPIKey"])
   }
 
   @Test func `marks events that are no longer news, counts their tellings and shows to whom it belonged`() throws {

@@ -58,7 +58,7 @@
       #expect(taken.body["status"] == "stored")
       let result = try await customer(Self.attacker, of: service)
       #expect(originals(result) == [Self.attacker] && originals(result, "subscriptions") == [Self.attacker])
-      let link = try #require(result["claimedLinks"]?.array?.first?.object)
+      let link = try #require(result["unconfirmedLinks"]?.array?.first?.object)
       #expect(link["originalTransactionId"]?.string == Self.victim && link["with"]?.string == Self.attacker)
       #expect(link["message"]?.string?.count == 64)
     }
@@ -74,7 +74,7 @@
       let taken = try await service.post("/v1/evidence", answer.encoded(), token: service.token)
       #expect(taken.body["status"] == "stored", "\(taken)")
       let result = try await customer(Self.attacker, of: service)
-      #expect(originals(result) == [Self.attacker] && originals(result, "claimedLinks") == [Self.victim])
+      #expect(originals(result) == [Self.attacker] && originals(result, "unconfirmedLinks") == [Self.victim])
     }
   }
 
@@ -94,7 +94,7 @@
       let taken = try await service.post("/v1/evidence", history.encoded(), token: service.token)
       #expect(taken.status == 200, "\(taken)")
       let result = try await customer(Self.attacker, of: service)
-      #expect(originals(result) == [Self.attacker] && originals(result, "claimedLinks") == [Self.victim])
+      #expect(originals(result) == [Self.attacker] && originals(result, "unconfirmedLinks") == [Self.victim])
     }
   }
 
@@ -108,7 +108,7 @@
         let found = try await service.get(path, token: service.token)
         let result = try #require(found.body["results"]?.array?.first?.object)
         #expect(originals(result).isDisjoint(with: [Self.victim]), "\(extent)")
-        #expect(originals(result, "claimedLinks") == [Self.victim], "\(extent)")
+        #expect(originals(result, "unconfirmedLinks") == [Self.victim], "\(extent)")
       }
     }
   }
@@ -124,11 +124,11 @@
       let result = try await customer(Self.victim, of: service)
       let purchase = try #require(result["purchases"]?.array?.first?.object)
       #expect(purchase["revocationDate"] == nil && purchase["confirmed"] == true)
-      let claimed = purchase["claimed"]?.object?["revocationDate"]?.object
+      let claimed = purchase["unconfirmed"]?.object?["revocationDate"]?.object
       #expect(claimed?["source"] == "notificationV1" && claimed?["value"] != nil)
       let subscription = try #require(result["subscriptions"]?.array?.first?.object)
       #expect(subscription["statusName"] == "active" && subscription["grantsAccess"] == true)
-      #expect(subscription["claimed"]?.object?["statusName"] == "revoked")
+      #expect(subscription["unconfirmed"]?.object?["statusName"] == "revoked")
     }
   }
   /// The members of a list that say `value` under `name`.
@@ -144,11 +144,11 @@
       let body = v1("DID_RENEW", [row(Self.victim, nil, ["app_account_token": .string(token)])])
       #expect(try await service.post("/notifications", body.encoded()).body["status"] == "stored")
       let result = try await customer(Self.victim, of: service)
-      #expect(said(token, as: "appAccountToken", in: result).map { $0["claimed"] } == [true])
+      #expect(said(token, as: "appAccountToken", in: result).map { $0["unconfirmed"] } == [true])
       #expect(said("7e3f2a5c-0000-4000-8000-000000000001", as: "appAccountToken", in: result).count == 1)
       #expect(result["transfers"]?.array?.isEmpty == true)
       let found = try await customer(token, of: service)
-      #expect(originals(found).isEmpty && originals(found, "claimedLinks") == [Self.victim])
+      #expect(originals(found).isEmpty && originals(found, "unconfirmedLinks") == [Self.victim])
     }
   }
 
@@ -168,14 +168,14 @@
         #expect(taken.body["status"] == "stored", "\(taken)")
         let found = try await customer(user, of: service)
         #expect(originals(found) == (user == "mallory" ? [Self.attacker] : []), "\(user)")
-        #expect(originals(found, "claimedLinks").contains(Self.victim), "\(user)")
+        #expect(originals(found, "unconfirmedLinks").contains(Self.victim), "\(user)")
       }
       let result = try await customer(Self.victim, of: service)
-      #expect(said("mallory", as: "userID", in: result).map { $0["claimed"] } == [true])
-      #expect(said("alice", as: "userID", in: result).map { $0["claimed"] } == [nil])
+      #expect(said("mallory", as: "userID", in: result).map { $0["unconfirmed"] } == [true])
+      #expect(said("alice", as: "userID", in: result).map { $0["unconfirmed"] } == [nil])
       #expect(result["transfers"]?.array?.isEmpty == true)
       let own = try await customer(Self.attacker, of: service)
-      #expect(said("mallory", as: "userID", in: own).map { $0["claimed"] } == [nil])
+      #expect(said("mallory", as: "userID", in: own).map { $0["unconfirmed"] } == [nil])
     }
   }
 
@@ -190,7 +190,7 @@
       for (body, claimed) in [(answer.encoded(), true), (Array(bare.utf8), nil)] as [([UInt8], JSONValue?)] {
         let taken = try await service.post("/v1/evidence?wait=1", body, token: service.token)
         let result = try #require(taken.body["results"]?.array?.first?.object, "\(taken)")
-        #expect(originals(result) == [Self.victim] && result["claimed"] == claimed)
+        #expect(originals(result) == [Self.victim] && result["unconfirmed"] == claimed)
       }
     }
   }
@@ -209,8 +209,8 @@
         let result = try await customer(Self.victim, of: service)
         let events = (result["events"]?.array ?? []).compactMap(\.object)
         let refunds = events.filter { $0["notificationType"] == "REFUND" }
-        #expect(refunds.map { $0["claimed"] } == (type == "CANCEL" ? [true] : []), "\(type)")
-        #expect(events.contains { $0["source"] == "signedV2" && $0["claimed"] == nil })
+        #expect(refunds.map { $0["unconfirmed"] } == (type == "CANCEL" ? [true] : []), "\(type)")
+        #expect(events.contains { $0["source"] == "signedV2" && $0["unconfirmed"] == nil })
       }
     }
   }
@@ -242,13 +242,13 @@
         #expect(taken.body["status"] == "stored")
         let after = try await events()
         // That another told of it too is counted, and changes nothing else.
-        let signed = after.filter { $0["claimed"] == nil }.map { event -> JSONObject in
+        let signed = after.filter { $0["unconfirmed"] == nil }.map { event -> JSONObject in
           var event = event
           event["tellings"] = nil
           return event
         }
         #expect(signed == before, "\(type)")
-        let claimed = after.filter { $0["claimed"] == true }
+        let claimed = after.filter { $0["unconfirmed"] == true }
         #expect(claimed.map { $0["subtype"] } == (type == "DID_RECOVER" ? ["BILLING_RECOVERY"] : []), "\(type)")
         #expect(claimed.allSatisfy { $0["source"] == "notificationV1" })
       }

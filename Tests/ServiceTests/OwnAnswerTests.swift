@@ -8,7 +8,7 @@
         let request = AnsweringService.request(
           try service.receipt(of: customer), excludesOld: compared.isMultiple(of: 4))
         let first = try await service.ask(request)
-        #expect(first.source == "look-up", "\(customer) \(first.body["status"] ?? .null)")
+        #expect(first.source == "lookup", "\(customer) \(first.body["status"] ?? .null)")
         let second = try await service.ask(request)
         #expect(second.source == "ledger", "\(customer)")
         let apple = try await service.apple(request)
@@ -19,7 +19,7 @@
       #expect(compared >= 50 && rows > 250, "\(compared) customers, \(rows) rows")
       let metrics = try await service.metrics()
       #expect(metrics.contains("switchyard_answers_total{environment=\"Sandbox\",source=\"ledger\"} \(compared)"))
-      #expect(metrics.contains("switchyard_answers_total{environment=\"Sandbox\",source=\"look-up\"} \(compared)"))
+      #expect(metrics.contains("switchyard_answers_total{environment=\"Sandbox\",source=\"lookup\"} \(compared)"))
     }
   }
 
@@ -47,12 +47,12 @@
         world.state(of: id).subscriptions.contains { $0.status == 1 && $0.renewal.willRenew }
       })
     try await AnsweringService.with(world, stage: "complete") { service in
-      #expect(try await service.ask(AnsweringService.request(try service.receipt(of: customer))).source == "look-up")
+      #expect(try await service.ask(AnsweringService.request(try service.receipt(of: customer))).source == "lookup")
       // It renews, and no notification of it comes; the old receipt has the old end.
       let old = AnsweringService.request(try service.receipt(of: customer))
       try await service.advance(.days(40))
       let answer = try await service.ask(old)
-      #expect(answer.source == "look-up", "\(service.reasons) \(answer.body)")
+      #expect(answer.source == "lookup", "\(service.reasons) \(answer.body)")
       #expect(AnsweredWorld.differences(answer.body, try await service.apple(old)) == [])
     }
   }

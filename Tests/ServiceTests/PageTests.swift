@@ -92,7 +92,7 @@
           let items = try #require(object[name]?.array)
           #expect(items.count <= limit)
           // One claim is given in any case.
-          let claims = items.filter { $0.object?["claimed"] == true || $0.object?["confirmed"] == false }
+          let claims = items.filter { $0.object?["unconfirmed"] == true || $0.object?["confirmed"] == false }
           #expect(claims.count <= 1 || claims.reduce(0) { $0 + $1.encoded().count } <= claimBytes)
           told[name, default: []] += items
         }

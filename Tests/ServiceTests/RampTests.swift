@@ -55,7 +55,7 @@
       #expect(
         !first.isEmpty && first.isSubset(of: second) && second.count < buyers.count, "\(first.count) \(second.count)")
       #expect(none.isEmpty && ours[3] == second)
-      let failures = service.log.records.filter { $0.message == "an answer of verifyReceipt failed here" }
+      let failures = service.log.records.filter { $0.message == "a verifyReceipt response could not be composed" }
       let isRamp = try await service.rowCount("flags WHERE stage = 'ramp'") == 1
       let stale = Set(service.reasons).sorted()
       #expect(ours[4] == Set(buyers), "in ramp: \(isRamp), \(stale), \(failures.suffix(5).map(\.metadata))")

@@ -18,7 +18,7 @@
     try await asked(in: "live", { $0.verifyReceipt.deadlineBesideOurs = .seconds(20) }) { service, buyer, other in
       try await service.control("faults", ["fault": "serverError", "on": "verifyReceipt", "times": 1])
       let unchanged = try await service.ask(AnsweringService.request(try service.receipt(of: other)))
-      #expect(unchanged.code == 0 && unchanged.source == "look-up")
+      #expect(unchanged.code == 0 && unchanged.source == "lookup")
       try await service.control(
         "faults", ["fault": "stalled", "on": "verifyReceipt", "value": 600_000, "times": .null])
       let request = AnsweringService.request(try service.receipt(of: buyer))

@@ -20,7 +20,7 @@
   /// Asks until Apple has been asked about the customer: beside other tests the first look-up may not be done in time.
   private static func ask(of customer: CustomerID, _ service: AnsweringService) async throws {
     let request = AnsweringService.request(try service.receipt(of: customer))
-    #expect(try await eventually { ["look-up", "ledger"].contains(try await service.ask(request).source) })
+    #expect(try await eventually { ["lookup", "ledger"].contains(try await service.ask(request).source) })
   }
 
   /// Has the simulated customer buy something now; of them the rest of the receipt was known before.
@@ -35,12 +35,12 @@
     let customer = try #require(Self.subscriber(world))
     try await AnsweringService.with(world, stage: stage) { service in
       if stage == "live" { try await service.control("faults", Self.fault) }
-      #expect(try await service.ask(AnsweringService.request(try service.receipt(of: customer))).source == "look-up")
+      #expect(try await service.ask(AnsweringService.request(try service.receipt(of: customer))).source == "lookup")
       try await service.advance(.minutes(5))
       try await buy("archive", customer, service)
       let request = AnsweringService.request(try service.receipt(of: customer))
       let answer = try await service.ask(request)
-      #expect(answer.code == 0 && answer.source == "look-up", "\(answer)")
+      #expect(answer.code == 0 && answer.source == "lookup", "\(answer)")
       if stage == "live" { try await service.withoutFaults() }
       #expect(AnsweredWorld.differences(answer.body, try await service.apple(request)) == [])
     }
@@ -82,7 +82,7 @@
       let request = AnsweringService.request(try service.receipt(of: customer))
       let answer = try await service.ask(request)
       // The service may have asked for it by itself meanwhile.
-      #expect(["look-up", "ledger"].contains(answer.source), "\(answer)")
+      #expect(["lookup", "ledger"].contains(answer.source), "\(answer)")
       #expect(try await service.rowCount("histories") > 0)
       if stage == "live" { try await service.withoutFaults() }
       #expect(AnsweredWorld.differences(answer.body, try await service.apple(request)) == [])
@@ -160,7 +160,7 @@
     let customer = try #require(Self.subscriber(world))
     try await AnsweringService.with(world, stage: stage) { service in
       if stage == "live" { try await service.control("faults", Self.fault) }
-      #expect(try await service.ask(AnsweringService.request(try service.receipt(of: customer))).source == "look-up")
+      #expect(try await service.ask(AnsweringService.request(try service.receipt(of: customer))).source == "lookup")
       let refunded = try #require(world.state(of: customer).legacyPurchases.last).transaction
       try await service.advance(.minutes(5))
       try await service.control(
@@ -169,7 +169,7 @@
       try await service.advance(.minutes(2))
       let request = AnsweringService.request(try service.receipt(of: customer))
       let answer = try await service.ask(request)
-      #expect(answer.code == 0 && answer.source == "look-up", "\(answer)")
+      #expect(answer.code == 0 && answer.source == "lookup", "\(answer)")
       if stage == "live" { try await service.withoutFaults() }
       #expect(AnsweredWorld.differences(answer.body, try await service.apple(request)) == [])
       // Once Apple was asked, its word stands.

@@ -111,7 +111,7 @@ extension CanonicalDocument {
       "inferred": .array(inferred.map(JSONValue.string)),
     ]
     object["given"] = list(converted.given)
-    object["claimed"] = list(converted.claimed)
+    object["unconfirmed"] = list(converted.claimed)
     object["unknown"] = list(converted.unknown)
     return object
   }

@@ -130,7 +130,7 @@ extension Conversion {
     if object["notification_type"] != nil { return try legacyNotification(object, message, now) }
     if VerifyReceiptResponseReader.isAnswer(object) { return try legacyAnswer(object, message, now) }
     guard object["transactionId"] == nil else {
-      throw ConversionError(MessageError(.unreadable, .notAMessage, "an id alone says nothing of a purchase"))
+      throw ConversionError(MessageError(.unreadable, .notAMessage, "an id does not describe a purchase"))
     }
     return try evidence(MessageFormat(object), ClaimedPayload(answer: object), message, now)
   }

@@ -4,7 +4,7 @@ import Signing
 /// What to do when an input is refused, by the code of the refusal.
 enum NextStep {
   /// For codes of which nothing better is known.
-  static let unknown = "Look at the detail; switchyard jws verify and receipt inspect show more of what is in it."
+  static let unknown = "Look at the detail; switchyard jws verify and receipt inspect show more of its content."
 
   private static let whole = "Hand it in as Apple gave it, whole and unchanged."
   private static let roots =
@@ -14,7 +14,7 @@ enum NextStep {
   private static let named =
     "Say which with --environment, if you know it from Apple; leave that out where the input names another."
   private static let vouched =
-    "Nobody vouches for it. Hand in what Apple signed, or add --allow-unsigned to look at it all the same."
+    "It is not signed. Hand in data that Apple signed, or add --allow-unsigned to look at it unverified."
   private static let useless = "There is nothing in it to convert: no id by which a purchase could be known."
 
   static func after(_ code: ConversionError.Code) -> String {
@@ -33,7 +33,7 @@ enum NextStep {
     switch code {
     case .notJSON: whole
     case .notAMessage:
-      "Give a V2 or V1 notification, signed data, an answer of verifyReceipt or the App Store Server API, or a receipt."
+      "Give a V2 or V1 notification, signed data, a verifyReceipt response, a response of the App Store Server API, or a receipt."
     case .notificationV1NotYet: after(ConversionError.Code.unknownApp)
     case .verifyReceiptStatus:
       "The answer has a status and no purchases; `switchyard mappings show v1-statuses` says what it means."
@@ -62,13 +62,13 @@ enum NextStep {
       .malformedCertificate, .swappedCertificates, .missingLeafMarker, .missingIntermediateMarker, .brokenChain,
       .leafKeyNotP256, .notValidAtSigning, .malformedSignature, .badSignature, .revoked:
       forged
-    case .unsignedTestData: "Data of Xcode: add --allow-unsigned to look at it all the same."
+    case .unsignedTestData: "Data of Xcode: add --allow-unsigned to look at it unverified."
     case .unknownRoot: roots
-    case .unexpectedKind: "Hand in each part by itself."
+    case .unexpectedKind: "Hand in each part separately."
     case .wrongBundle: after(ConversionError.Code.wrongBundle)
     case .wrongAppAppleId: "Compare the app's Apple id with App Store Connect."
     case .wrongEnvironment: after(ConversionError.Code.wrongEnvironment)
-    case .contradictsEnvelope: "Its parts are of different things. Hand in the signed parts by themselves."
+    case .contradictsEnvelope: "Its parts belong to different purchases. Hand in the signed parts separately."
     }
   }
 
@@ -77,8 +77,8 @@ enum NextStep {
     case .empty: after(ConversionError.Code.emptyInput)
     case .tooLarge, .tooDeep, .tooMany: smaller
     case .notBase64, .truncated, .notAReceipt: whole
-    case .jwsGiven: "Hand in the JWS alone, without anything around it."
-    case .xcodeReceipt: "Of Xcode's StoreKit testing: add --allow-unsigned to look at it all the same."
+    case .jwsGiven: "Hand in only the JWS, without anything around it."
+    case .xcodeReceipt: "From Xcode's StoreKit testing: add --allow-unsigned to look at it unverified."
     case .noPurchases: useless
     case .notSigned, .unsupportedSignature, .missingDate: vouched
     case .malformedCertificate, .unknownSigner, .unknownRoot, .missingMarker: roots

@@ -87,7 +87,7 @@ struct V1FactMapping<Field: FactField> {
 
   /// A text of at most 1,024 bytes, far more than any of Apple's has.
   ///
-  /// A longer one is no fact: nobody signed it, and it would be read with all that is known of a customer. The message has it.
+  /// A longer one is no fact: it is not signed, and it would be read with all that is known of a customer. The message has it.
   private static func text(_ value: JSONValue) -> JSONValue? {
     value.looseText.flatMap { $0 == "" || $0.utf8.count > longestText ? nil : .string($0) }
   }

@@ -78,7 +78,8 @@ struct VerifyReceiptResponseReader {
     let status = answer.status ?? 0
     guard let row = vocabulary.legacyStatuses[status] else {
       throw MessageError(
-        .legacy, .verifyReceiptStatus, "status \(status) is none that Apple documents; keep the answer and ask again",
+        .legacy, .verifyReceiptStatus,
+        "status \(status) is not one that Apple documents; keep the response and ask again",
         claimedApp: origin.app)
     }
     guard row.holdsData else {

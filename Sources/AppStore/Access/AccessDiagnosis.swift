@@ -83,7 +83,7 @@ package struct AccessDiagnosis: Hashable, Sendable {
     switch verdict {
     case .accepted: "Apple accepts key, issuer and bundle id"
     case .keyAccepted:
-      "Apple accepts key and issuer; whether the bundle id is right, only a transaction id of the app's tells: give one"
+      "Apple accepts key and issuer; only a transaction id of the app shows whether the bundle id is right: give one"
     case .wrongKeyOrIssuer:
       "Apple refuses the token: check issuer id and key id, that the .p8 file is that key's, that the key is one for "
         + "In-App Purchase and not revoked"
@@ -95,7 +95,7 @@ package struct AccessDiagnosis: Hashable, Sendable {
     case .skewedClock:
       "Apple refuses the token because this machine's clock is wrong: set it (chrony, timedatectl) and ask again"
     case .unreachable: "Apple was not reached: check network, proxy, host and trusted roots"
-    case .unclear: "Apple did not answer in a way that tells; ask again later"
+    case .unclear: "Apple's response does not show it; ask again later"
     }
   }
 }

@@ -179,7 +179,7 @@ package final class RateLimiter: Sendable {
   // MARK: The line
 
   private static func overBudget(_ key: RateLimitKey, _ instant: Timestamp?) -> APIError {
-    var failure = APIError(.overBudget, key.endpoint, "our share of what Apple allows is used up for now")
+    var failure = APIError(.overBudget, key.endpoint, "Switchyard's share of Apple's rate limit is used up for now")
     failure.environment = key.environment
     failure.retryAt = instant
     return failure

@@ -107,9 +107,9 @@ public struct APIError: Error, Equatable, Sendable, CustomStringConvertible {
     if [.rateLimited, .overBudget].contains(code), let retryAt { return "ask again at \(retryAt.iso8601)" }
     if let row { return row.next }
     return switch code {
-    case .invalidCall: "mend what was asked"
+    case .invalidCall: "correct the request"
     case .noToken: "check the .p8 file: the key of the App Store Server API, as it was downloaded"
-    case .unauthorized: "switchyard api check tells why"
+    case .unauthorized: "switchyard api check shows why"
     case .refused: "see Apple's page on the error code"
     case .rateLimited, .overBudget, .serverFailed, .interrupted: "ask again later"
     case .unreachable: "check network, proxy and host"

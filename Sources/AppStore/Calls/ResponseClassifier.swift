@@ -23,10 +23,10 @@ struct ResponseClassifier {
   func object(_ response: ClientResponse) throws(APIError) -> JSONObject {
     let value: JSONValue
     do throws(JSONError) { value = try JSONReader.read(response.body, limits: limits) } catch {
-      throw failure(.malformedAnswer, response, "the answer is no acceptable JSON: \(error)")
+      throw failure(.malformedAnswer, response, "the response is not acceptable JSON: \(error)")
     }
     guard let object = value.object else {
-      throw failure(.malformedAnswer, response, "the answer is no JSON object")
+      throw failure(.malformedAnswer, response, "the response is not a JSON object")
     }
     return object
   }
@@ -48,7 +48,7 @@ struct ResponseClassifier {
       case 400..<500 where payload?.errorCode == 4_290_000: failure(.rateLimited, response, message)
       case 400..<500: failure(.refused, response, message)
       case 500...: failure(.serverFailed, response, message)
-      default: failure(.malformedAnswer, response, "status \(response.status) is none that Apple documents")
+      default: failure(.malformedAnswer, response, "status \(response.status) is not one that Apple documents")
       }
     failure.errorCode = payload?.errorCode
     if failure.code == .rateLimited || failure.code == .serverFailed {

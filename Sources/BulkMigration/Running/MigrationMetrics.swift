@@ -9,13 +9,13 @@ package struct MigrationMetrics: Sendable {
 
   package init(_ registry: MetricsRegistry) {
     rows = registry.gauge(
-      "switchyard_migration_rows", help: "Rows of a running bulk migration, by what became of them.",
+      "switchyard_migration_rows", help: "Rows of a running bulk migration, by outcome.",
       labels: ["migration", "outcome"])
     ids = registry.gauge(
-      "switchyard_migration_ids", help: "Ids of a running bulk migration, by how they stand at Apple.",
+      "switchyard_migration_ids", help: "Ids of a running bulk migration, by the state of their history.",
       labels: ["migration", "state"])
     steps = registry.counter(
-      "switchyard_migration_steps_total", help: "Transactions of bulk migrations, by what became of them.",
+      "switchyard_migration_steps_total", help: "Transactions of bulk migrations, by outcome.",
       labels: ["outcome"])
   }
 

@@ -113,11 +113,11 @@ package struct TableBatches: Sendable {
     switch source.keyKind {
     case .integer:
       if let number = Int64(key) { return .integer(number) }
-      guard let number = UInt64(key) else { throw DatabaseError(.misuse, "a key that is no number") }
+      guard let number = UInt64(key) else { throw DatabaseError(.misuse, "a key that is not a number") }
       return .unsigned(number)
     case .text: return .text(key)
     case .bytes:
-      guard let bytes = Self.bytes(ofHexadecimal: key) else { throw DatabaseError(.misuse, "a key that is no bytes") }
+      guard let bytes = Self.bytes(ofHexadecimal: key) else { throw DatabaseError(.misuse, "a key that is not bytes") }
       return .bytes(bytes)
     }
   }
@@ -128,7 +128,7 @@ package struct TableBatches: Sendable {
       switch try row.value("k") {
       case .integer(let number): return "\(number)"
       case .unsigned(let number): return "\(number)"
-      case .null, .bytes, .text: throw DatabaseError(.column, "the key is no integer")
+      case .null, .bytes, .text: throw DatabaseError(.column, "the key is not an integer")
       }
     case .text: return try row.text("k")
     case .bytes: return try row.bytes("k").map { String($0 / 16, radix: 16) + String($0 % 16, radix: 16) }.joined()

@@ -17,7 +17,7 @@ struct ServerPrograms {
       throw EmbeddedServerError(
         .programsMissing,
         "mariadbd and mariadb-install-db were not found; on Debian: apt-get install mariadb-server-core "
-          + "mariadb-client-core, or give the address of a database of your own")
+          + "mariadb-client-core, or name your own database with --database")
     }
     self.server = server
     self.installer = installer

@@ -29,6 +29,7 @@ struct ServerUser: Equatable {
       return unsafe ServerUser(
         id: entry.pointee.pw_uid, group: entry.pointee.pw_gid, name: candidate, isAnother: true)
     }
+    // plain:ok, the name of a user
     throw EmbeddedServerError(.directory, "as root the server needs a system user 'mysql' or 'nobody' to run as")
   }
 

@@ -38,7 +38,7 @@ package enum ConsumptionPolicyTable {
     case ("ignore", _, _): return .ignore
     case ("fixed", let bytes?, _):
       guard let answer = try? JSONReader.read(bytes).object else {
-        throw DatabaseError(.column, "the stored answer to consumption requests is no JSON object")
+        throw DatabaseError(.column, "the stored answer to consumption requests is not a JSON object")
       }
       return .fixed(answer)
     case ("ask", _, let url?): return .ask(url: url)

@@ -83,7 +83,7 @@ package enum ConsumptionTable {
     let signed = requests.filter(\.isSigned).map { news in
       // What comes after its time, as from Apple's history, is nothing that anybody could still have done.
       news.askedAt + ConsumptionRequestRecord.term <= news.receivedAt
-        ? news.row(.expired, "heard of after its 12 hours", settledAt: news.receivedAt) : news.row(.waiting, nil)
+        ? news.row(.expired, "received after its 12 hours", settledAt: news.receivedAt) : news.row(.waiting, nil)
     }
     if !signed.isEmpty { _ = try session.insert(insert, rows: signed.inKeyOrder(columns: 3)) }
     try openClaims(requests.filter { !$0.isSigned }, in: session)
@@ -115,9 +115,9 @@ package enum ConsumptionTable {
 
   /// Why a case is left to people, for them.
   package static let unnamedReason =
-    "its body does not say which purchase is meant; whoever finds out tells Apple: `switchyard api consumption`"
+    "its body does not name its purchase; once you know it, answer Apple with `switchyard api consumption`"
   package static let claimedReason =
-    "only a V1 body asks, which anybody with the shared secret can make; if it is genuine: `switchyard consumption answer`"
+    "only a V1 body asks, which any holder of the shared secret can make; if it is genuine: `switchyard consumption answer`"
 
   private static let columns: SQL = """
     app, environment, id, transaction_id, original_transaction_id, customer_reason, asked_at, deadline, message, state,

@@ -34,7 +34,7 @@ package enum CanonicalDump {
           try line(event.canonical)
         }
         try aliases("aliases", "alias", in: scope, app: app.bundleID, session, line)
-        try aliases("claimed_aliases", "claimedAlias", in: scope, app: app.bundleID, session, line)
+        try aliases("claimed_aliases", "unconfirmedAlias", in: scope, app: app.bundleID, session, line)
         try UnconfirmedLinkTable.read(in: scope, session) { link throws(DatabaseError) in
           try line(link.canonical(scope, app))
         }
@@ -124,7 +124,7 @@ extension AccountAssociation {
       "firstAsOf": .integer(firstAsOf.sinceEpoch), "lastAsOf": .integer(lastAsOf.sinceEpoch),
       "message": .string(Digest(bytes: message)?.hex ?? ""),
     ]
-    if isClaimed { object["claimed"] = true }
+    if isClaimed { object["unconfirmed"] = true }
     return object
   }
 }
@@ -132,7 +132,7 @@ extension AccountAssociation {
 extension UnconfirmedLink {
   fileprivate func canonical(_ scope: AppScope, _ app: App) -> JSONObject {
     [
-      "claimedLink": .string(a.text), "with": .string(b.text), "app": .string(app.bundleID),
+      "unconfirmedLink": .string(a.text), "with": .string(b.text), "app": .string(app.bundleID),
       "environment": .string(scope.environment.rawValue), "message": .string(Digest(bytes: message)?.hex ?? ""),
     ]
   }

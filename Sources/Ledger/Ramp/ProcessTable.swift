@@ -114,7 +114,7 @@ package enum ProcessTable {
   /// The database's clock, also where a session's `timestamp` was set; sessions are in UTC.
   private static func now(in session: borrowing Session) throws(DatabaseError) -> Timestamp {
     let row = try session.query("SELECT CAST(UNIX_TIMESTAMP(SYSDATE(3)) * 1000 AS SIGNED) AS now").first
-    guard let row else { throw DatabaseError(.column, "the server does not tell the time") }
+    guard let row else { throw DatabaseError(.column, "the server does not report the time") }
     return try row.milliseconds("now")
   }
 }

@@ -23,7 +23,7 @@ package struct DatabaseStatistics: Sendable {
         CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS SIGNED) AS now
       """
     ).first
-    guard let row else { throw DatabaseError(.column, "the server does not tell its settings") }
+    guard let row else { throw DatabaseError(.column, "the server does not report its settings") }
     version = session.serverVersion
     flushLogAtCommit = try row.int("flush_log")
     syncBinaryLog = try row.bool("log_bin") ? try row.int("sync_binlog") : nil

@@ -33,7 +33,7 @@ extension Facts {
       }
       json = object
     } catch {
-      throw DatabaseError(.column, "facts that are no JSON object: \(error)")
+      throw DatabaseError(.column, "facts that are not a JSON object: \(error)")
     }
     self.init(json: json)
   }

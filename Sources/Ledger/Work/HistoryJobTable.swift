@@ -2,7 +2,7 @@ package import Database
 import Purchases
 package import Time
 
-/// `work`: which ids Apple is still to be asked about, and what became of the others.
+/// `work`: which ids Apple was not asked yet about, and what became of the others.
 ///
 /// A row for each id that arrived; what is leased and asked about is a customer, with all rows of theirs that wait.
 package enum HistoryJobTable {

@@ -50,7 +50,7 @@ package struct CompleteNeedsSecret: ExitStatusError, CustomStringConvertible {
 
   package var description: String {
     """
-    \(bundleID) is in complete, where nobody but this shared secret can say 21004: register the new one first, or \
+    \(bundleID) is in complete, where only this shared secret can decide on 21004: register the new one first, or \
     `switchyard rollout set` record
     """
   }

@@ -72,6 +72,6 @@ package struct LegacyNeedsURL: ExitStatusError, CustomStringConvertible {
   package var exitStatus: ExitStatus { .refused }
 
   package var description: String {
-    "\(bundleID) is in legacy, where Apple's notifications go to this URL alone: `switchyard rollout set` record first"
+    "\(bundleID) is in legacy, where Apple's notifications go only to this URL: `switchyard rollout set` record first"
   }
 }

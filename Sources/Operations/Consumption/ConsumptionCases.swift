@@ -68,7 +68,7 @@ package struct ConsumptionNotOpen: ExitStatusError, CustomStringConvertible {
   package var description: String {
     let why =
       request.transactionID == nil
-      ? "it does not name its purchase: tell Apple with `switchyard api consumption TRANSACTION`"
+      ? "it does not name its purchase: answer Apple with `switchyard api consumption TRANSACTION`"
       : "what is being worked on is free again after five minutes"
     return "the request of \(request.name) is \(request.state.name), its time ends at \(request.deadline.iso8601); "
       + why

@@ -24,7 +24,7 @@ package struct MigrationBlocker: Hashable, Sendable {
     case .paused: self.init(.paused, job.pauseReason ?? "an operator paused it")
     case .running:
       if let flag, !record.isWorkedOn {
-        self.init(.file, "the file \(flag) is there: remove it to go on")
+        self.init(.file, "the file \(flag) exists: remove it to continue")
       } else if let hours = job.settings.hours, !hours.contain(now) {
         self.init(.hours, "it runs only \(hours.words) UTC")
       } else if let flag {

@@ -93,7 +93,7 @@ package struct MigrationWarning: Hashable, Sendable {
       code: "crowdedUsers",
       text: """
         \(users) receipts of 10 or more customers, or 100 single purchases or more, that Apple does not link: up to \
-        \(largest). Each of them would be this user's. Check that the column of users holds users, and no word for nobody.
+        \(largest). Each of them would be this user's. Check that the column of users holds users, and not a word for a missing user.
         """)
   }
 
@@ -120,9 +120,9 @@ package struct MigrationWarning: Hashable, Sendable {
           Self(
             code: "noNotifications",
             text: """
-              \(app.bundleID): no V2 notification of \(scope.environment.rawValue) has come yet. What is bought between now and \
-              the day on which the URL is switched would be known only when Apple is asked again; switch the notification \
-              URL first
+              \(app.bundleID): no V2 notification of \(scope.environment.rawValue) has come yet. Purchases \
+              between now and the day of the switch would be known only when Apple is asked again; switch the \
+              notification URL first
               """))
       }
       if !keyed.contains(app.id) {
@@ -161,6 +161,6 @@ package struct MigrationRefused: ExitStatusError, CustomStringConvertible {
   package var exitStatus: ExitStatus { .refused }
   package var description: String {
     "nothing was begun:\n" + warnings.map { "  \($0.text)" }.joined(separator: "\n")
-      + "\nSay --yes to begin all the same; the report will say so."
+      + "\nSay --yes to begin in spite of them; the report will list them."
   }
 }

@@ -107,7 +107,7 @@ package struct AutomationStopped: ExitStatusError, CustomStringConvertible {
     switch reason {
     case .takenBack(let entry):
       return """
-        \(place): our answers were taken back (\(entry.action) by \(entry.actor), \(entry.at.iso8601): \(entry.reason)). Find out why; \
+        \(place): Switchyard's answers were taken back (\(entry.action) by \(entry.actor), \(entry.at.iso8601): \(entry.reason)). Find out why; \
         then take the next step by hand with `switchyard rollout advance \(place.replacing(" ", with: " --environment "))`, and \
         begin `rollout advance --auto` again
         """

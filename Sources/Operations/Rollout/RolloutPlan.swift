@@ -58,7 +58,7 @@ package struct RolloutPlan: Sendable {
       case .completeness(let measured, _, let needed): days = needed - measured
       default: return nil
       }
-      // What was compared counts for no longer.
+      // Finished comparisons count for no longer.
       guard days <= Int(RolloutEvidence.comparedWithin.milliseconds / 86_400_000) else { return nil }
       longest = max(longest, .days(Int64(max(1, days))))
     }

@@ -23,7 +23,7 @@ enum CertificateSet {
         }
       }
     } catch {
-      throw SignatureError(.malformedCertificate, "the certificates cannot be told apart: \(error)")
+      throw SignatureError(.malformedCertificate, "the certificates cannot be distinguished: \(error)")
     }
     guard let found else {
       throw SignatureError(.unknownSigner, "the signer's certificate is not in the receipt")

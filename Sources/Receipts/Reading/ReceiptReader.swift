@@ -115,7 +115,7 @@ public final class ReceiptReader: Sendable {
       ? ReceiptError(.noPurchases, "no purchase with an id by which Apple could be asked") : nil
   }
 
-  private static let ofXcode = ReceiptError(.xcodeReceipt, "of Xcode's StoreKit testing; nobody vouches for it")
+  private static let ofXcode = ReceiptError(.xcodeReceipt, "of Xcode's StoreKit testing; it is unverified")
 
   private func check(_ receipt: Receipt, of bundleID: String?) throws(ReceiptError) {
     guard let bundleID, receipt.bundleID != bundleID else { return }
@@ -197,7 +197,7 @@ extension ReceiptReader {
     do throws(PropertyList.Failure) { return try PropertyList(bytes) } catch {
       switch error {
       case .truncated: throw ReceiptError(.truncated, "\(name) ends before it should")
-      case .malformed: throw ReceiptError(.notAReceipt, "\(name) is no property list")
+      case .malformed: throw ReceiptError(.notAReceipt, "\(name) is not a property list")
       case .repeatedKey: throw ReceiptError(.notAReceipt, "\(name) has a key twice")
       case .tooMany: throw ReceiptError(.tooMany, "\(name) has too many keys")
       }
@@ -266,7 +266,7 @@ extension ReceiptReader {
   private static func signer(of message: SignedMessage) throws(SignatureError) -> SignedMessage.SignerInfo {
     switch message.signer {
     case .one(let info): return info
-    case .none: throw SignatureError(.notSigned, "nobody signed it")
+    case .none: throw SignatureError(.notSigned, "it is not signed")
     case .unsupported(let what): throw SignatureError(.unsupportedSignature, what)
     }
   }

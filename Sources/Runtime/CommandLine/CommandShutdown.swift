@@ -107,7 +107,7 @@ package final class CommandShutdown: Sendable {
       DispatchQueue(label: "command end").asyncAfter(deadline: .now() + .milliseconds(Self.lastWords)) {
         SystemCall.leave(signal.exitCode)
       }
-      say(signal, " What was under way did not end in time.")
+      say(signal, " The work in progress did not end in time.")
       SystemCall.leave(signal.exitCode)
     }
   }

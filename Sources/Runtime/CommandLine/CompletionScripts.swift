@@ -65,6 +65,7 @@ extension Completion {
 
         """
     }
+    // plain:ok, code of a shell
     return """
       #compdef \(program)
       # Completion of \(program) for zsh, made by "\(program) completion zsh".

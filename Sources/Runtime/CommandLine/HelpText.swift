@@ -25,8 +25,8 @@ extension Command {
     if let stopNote {
       out.append("")
       out += """
-        SIGINT (Ctrl-C) or SIGTERM stops it within 5 seconds. It prints the summary of what was done and ends with exit \
-        status 130 or 143. \(stopNote) A second signal ends it at once.
+        SIGINT (Ctrl-C) or SIGTERM stops it. It prints the summary of its work and ends with exit status 130 or \
+        143. \(stopNote) A second signal ends it immediately.
         """.wrapped(to: width)
     }
     for group in groups.isEmpty ? [("COMMANDS", shownCommands.map(\.name))] : groups {

@@ -14,7 +14,7 @@ package struct Terminal: Sendable {
 
     package var description: String {
       switch self {
-      case .closed: "nobody reads the output any more"
+      case .closed: "the output is no longer read"
       case .failed(let reason): "the output cannot be written: \(reason)"
       }
     }

@@ -30,7 +30,7 @@ final class ForcedExit: Sendable {
     case .first: arm()
     case .again: break
     case .second:
-      logger.warning("second signal: leaving at once", metadata: ["signal": "\(signal.name)"])
+      logger.warning("second signal: leaving immediately", metadata: ["signal": "\(signal.name)"])
       SystemCall.leave(signal.exitCode)
     }
   }

@@ -29,7 +29,7 @@ package struct StreamLogHandler: LogHandler {
   package func log(_ record: LogRecord) {
     guard let dropped = sink.write(line(record)), dropped > 0 else { return }
     let notice = LogRecord(
-      level: .warning, label: "log", message: "lines were dropped because nobody read them",
+      level: .warning, label: "log", message: "lines were dropped because they were not read",
       metadata: ["count": "\(dropped)"])
     _ = sink.write(line(notice))
   }

@@ -21,7 +21,7 @@ package final class MetricsRegistry: Sendable {
     limit = seriesLimit
     let description = MetricDescription(
       name: "switchyard_metrics_overflow_total", kind: .counter,
-      help: "Look-ups of series that went to \"other\" because the metric had too many.", labels: ["metric"])
+      help: "Lookups of series that went to \"other\" because the metric had too many.", labels: ["metric"])
     let overflow = MetricFamily(description, limit: .max, overflow: nil) { Counter() }
     self.overflow = overflow
     entries.withLock {

@@ -28,7 +28,7 @@ struct PurchaseDocument {
     var object = describe(shown.resolved)
     object["line"] = .string(shown.key.line.text)
     object["confirmed"] = .bool(shown.isConfirmed)
-    object["claimed"] = claim(purchase.resolved, beside: shown.resolved).map(JSONValue.object)
+    object["unconfirmed"] = claim(purchase.resolved, beside: shown.resolved).map(JSONValue.object)
     return object
   }
 
@@ -54,10 +54,10 @@ struct PurchaseDocument {
     object["grantsAccess"] = .bool(decision.grantsAccess)
     object["accessHeldUntil"] = decision.accessHeldUntil.map { .integer($0.sinceEpoch) }
     if let lookUp = dossier.lookUps[subscription.key.originalTransactionID] {
-      object["lookUp"] = .object(lookUp.json)
+      object["lookup"] = .object(lookUp.json)
     } else if decision.hasUnconfirmedWord, !dossier.canAskApple {
       // Nobody will confirm it, so it is not to be waited for.
-      object["lookUp"] = ["state": "noAPIKey"]
+      object["lookup"] = ["state": "noAPIKey"]
     }
     let shown = subscription.shown(at: now)
     if let current = shown.current(at: now) {
@@ -73,7 +73,7 @@ struct PurchaseDocument {
       claimed["expiresDate"] = claim.period?.expiresDate.map { .integer($0.sinceEpoch) }
     }
     claimed["renewal"] = claim(subscription.renewal, beside: shown.renewal).map(JSONValue.object)
-    if !claimed.isEmpty { object["claimed"] = .object(claimed) }
+    if !claimed.isEmpty { object["unconfirmed"] = .object(claimed) }
     return object
   }
 
@@ -103,7 +103,7 @@ struct PurchaseDocument {
     var object = event.json
     object["source"] = .string(event.source.name)
     object["rule"] = event.rule.map(JSONValue.string)
-    if occurrence.isClaimed { object["claimed"] = true }
+    if occurrence.isClaimed { object["unconfirmed"] = true }
     if isSuperseded { object["superseded"] = true }
     if occurrence.tellings.count > 1 { object["tellings"] = .integer(Int64(occurrence.tellings.count)) }
     return object
@@ -126,7 +126,7 @@ struct PurchaseDocument {
       "firstAsOf": Self.said(attribution.firstAsOf), "lastAsOf": Self.said(attribution.lastAsOf),
     ]
     if attribution.line.text != "" { object["line"] = .string(attribution.line.text) }
-    if attribution.isClaimed { object["claimed"] = true }
+    if attribution.isClaimed { object["unconfirmed"] = true }
     return object
   }
 

@@ -126,7 +126,7 @@ package struct Application: Sendable {
         return
       }
       logger.error(
-        "an answer of verifyReceipt failed here",
+        "a verifyReceipt response could not be composed",
         metadata: ["error": "\(error)", "failuresSinceLastLine": "\(others + 1)"])
     }
   }

@@ -19,14 +19,14 @@ extension ServiceDependencies {
     }
     metrics.gauge(
       "switchyard_large_look_ups_waiting",
-      help: "Look-ups of customers with hundreds of purchases that wait for one of the slots of this process."
+      help: "Lookups of customers with hundreds of purchases that wait for a slot of this process."
     ) { Double(lookUps.waiting) }
     metrics.gauge("switchyard_commit_waiting", help: "Messages that wait to be committed.") { [commit] in
       Double(commit.depth)
     }
     metrics.gauge(
       "switchyard_unopened_secrets",
-      help: "Shared secrets of apps that do not open under the master keys; V1 notifications with them are set aside."
+      help: "Shared secrets of apps that do not open under the master keys; V1 notifications with them are quarantined."
     ) { [registry] in Double(registry.directory.unopened.count) }
     metrics.gauge(
       "switchyard_distrusted_key_tables",

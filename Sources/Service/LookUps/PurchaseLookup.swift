@@ -109,7 +109,7 @@ package struct PurchaseLookup: Sendable {
     for match in matches {
       page.begin(match.customers, in: match.environment)
       for place in match.pieces.indices {
-        if Task.isCancelled { throw .abandoned("nobody waits for the look-up any more") }
+        if Task.isCancelled { throw .abandoned("the lookup's caller is gone") }
         page.add(try LedgerStore.dossier(of: match, piece: place, app: request.app, in: session))
       }
     }

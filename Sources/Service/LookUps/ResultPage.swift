@@ -156,7 +156,7 @@ struct ResultPage {
       (ends[.members], hasMore) = (end, goesOn)
       object["customers"] = .array(customers(showing: shown))
     }
-    if !isLater, !claimedLinks.isEmpty { object["claimedLinks"] = .array(claimedLinks) }
+    if !isLater, !claimedLinks.isEmpty { object["unconfirmedLinks"] = .array(claimedLinks) }
     object["purchases"] = take(.purchases, &purchases) { purchase in
       var object = document.describe(purchase)
       let original = purchase.key.originalTransactionID
@@ -168,7 +168,7 @@ struct ResultPage {
     object["events"] = take(.events, &events) { document.describe($0.occurrence, isSuperseded: $0.isSuperseded) }
     object["accounts"] = take(.accounts, &accounts) { document.describe($0) }
     object["transfers"] = take(.transfers, &transfers) { document.describe($0) }
-    if claimsAreCut { object["claimsCut"] = true }
+    if claimsAreCut { object["unconfirmedTruncated"] = true }
     if hasMore || isLater { object["counts"] = .object(counts) }
     return (object, ends, hasMore)
   }

@@ -35,7 +35,7 @@ extension HTTPResponse {
     case .stopping: .unavailable("stopping", "the service is stopping")
     case .stageChanged: .unavailable("stageChanged", "the app's stage is changing at this moment")
     case .diskFull:
-      .unavailable("diskFull", "disk full: less is free than --disk-headroom; the operator must make room")
+      .unavailable("diskFull", "disk full: less is free than --disk-headroom; the operator must free space")
     case .database: .unavailable("databaseUnavailable", "the message could not be stored")
     }
   }

@@ -65,7 +65,7 @@ struct HistoryWait: Sendable {
           let customer = "\(result.environment.rawValue) \(result.customers.keys.sorted())"
           guard told.insert(customer).inserted else { continue }
           members.formUnion(result.customers.values.joined())
-          if claimed.contains(id) { result.object["claimed"] = true }
+          if claimed.contains(id) { result.object["unconfirmed"] = true }
           if let next = answer.next {
             result.object["id"] = .string(id)
             result.object["next"] = .string(next)

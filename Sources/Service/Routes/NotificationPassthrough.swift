@@ -189,7 +189,7 @@ struct NotificationPassthrough: Sendable {
           "messagesSinceLastLine": "\(others + 1)",
         ])
     }
-    return .unavailable("passThroughBusy", "too many messages of this kind are on their way to the app's back end")
+    return .unavailable("passThroughBusy", "too many messages of this kind are in flight to the app's back end")
   }
 
   /// Says which address is held to the rate: it may be a proxy that passes on what Apple sends.
@@ -213,7 +213,7 @@ extension HTTPResponse {
   fileprivate static var tooManyUnproven: Self {
     var response = error(
       429, "tooManyUnproven",
-      "too many messages of this address that nothing vouches for; none of them is passed on for now")
+      "too many unverified messages from this address; they are not passed on for now")
     response.headers.append("Retry-After", "60")
     return response
   }

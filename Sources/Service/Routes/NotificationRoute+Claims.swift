@@ -27,9 +27,9 @@ extension NotificationRoute {
     metrics.messages["notifications", "", "notKept"].increment()
     metrics.refusals["notifications", "claimedStockUsed"].increment()
     metrics.claimedStockRefused[app].increment()
-    if let others = claimPace.turn(of: "stock of \(app)") {
+    if let others = claimPace.turn(of: "quota of \(app)") {
       logger.warning(
-        "V1 notifications refused: the stock for claims is used up",
+        "V1 notifications refused: the daily quota for unconfirmed ones is used up",
         metadata: [
           "app": "\(app)", "address": "\(sender(of: head))", "refusedSinceLastLine": "\(others + 1)",
           "advice": "\(RateLimitedSender.advice)",

@@ -207,7 +207,8 @@ package struct NotificationRoute: Sendable {
         metrics.notKept[refusal.source.rawValue, "quota"].increment()
       }
       return .unavailable(
-        "quarantineFull", "quarantine keeps no more of this kind; `switchyard quarantine replay` or `purge` makes room")
+        "quarantineFull", "quarantine keeps no more of this kind; `switchyard quarantine replay` or `purge` frees space"
+      )
     }
   }
 
@@ -252,7 +253,7 @@ package struct NotificationRoute: Sendable {
     logger.notice(
       "not accepted",
       metadata: [
-        "reason": "\(refusal.code)", "detail": "\(refusal.detail)", "claimedApp": "\(app ?? "-")",
+        "reason": "\(refusal.code)", "detail": "\(refusal.detail)", "unconfirmedApp": "\(app ?? "-")",
         "outcome": "\(outcome)", "message": "\(message.map { String($0.digest.hex.prefix(12)) } ?? "-")",
         "leftOut": "\(leftOut)",
       ])

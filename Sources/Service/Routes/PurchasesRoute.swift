@@ -44,7 +44,7 @@ package struct PurchasesRoute: Sendable {
       do throws(PageCursor.Unusable) { try lookUp.resume(after: cursor) } catch {
         return .error(
           400, "invalidCursor", "after is not the next of an answer to this request",
-          next: "send the next of the answer before as it came, or leave after out to begin again")
+          next: "send the next of the previous answer unchanged, or leave after out to begin again")
       }
     }
     do {
@@ -65,10 +65,10 @@ package struct PurchasesRoute: Sendable {
         422, "tooManyPurchases", error.detail,
         next: "ask for one purchase by its originalTransactionId, with /purchases/")
     } catch let refusal as AsyncSemaphore.Refusal {
-      logger.warning("a large look-up was refused", metadata: ["reason": "\(refusal)"])
-      return .unavailable("tooManyLookUps", "too many look-ups of large customers wait")
+      logger.warning("a large lookup was refused", metadata: ["reason": "\(refusal)"])
+      return .unavailable("tooManyLookUps", "too many lookups of large customers wait")
     } catch {
-      logger.error("a look-up failed", metadata: ["error": "\(error)"])
+      logger.error("a lookup failed", metadata: ["error": "\(error)"])
       return .unavailable("databaseUnavailable", "the database did not answer")
     }
   }

@@ -7,7 +7,7 @@ extension HTTPResponse {
   static var tooMuchJunk: Self {
     refused(
       "tooManyUnproven", after: 60,
-      "too many messages of this address that nothing vouches for; none of them is kept for now"
+      "too many unverified messages from this address; they are not kept for now"
     )
   }
 
@@ -15,7 +15,8 @@ extension HTTPResponse {
   static var claimedStockUsed: Self {
     refused(
       "claimedStockUsed", after: 3600,
-      "strangers' V1 notifications of this app have used what is kept of them in a day; `serve --claimed-stock` is how much, and "
+      // plain:ok, the option's name
+      "unverified V1 notifications of this app have used their daily quota; `serve --claimed-stock` sets it, and "
         + "`--trusted-proxy` names a proxy that passes on Apple's")
   }
 
@@ -31,7 +32,7 @@ extension HTTPResponse {
   static var tooManyClaims: Self {
     refused(
       "tooManyClaims", after: 60,
-      "too many V1 notifications of this address, which is none of Apple's; send them again later, or name it: "
+      "too many V1 notifications from this address, which is not one of Apple's; send them again later, or name it: "
         + "`serve --trusted-proxy` or `--back-end-networks`")
   }
 

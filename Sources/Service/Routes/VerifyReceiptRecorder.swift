@@ -134,7 +134,7 @@ final class VerifyReceiptRecorder: Sendable {
       metrics.refusals["verifyReceipt", refusal.code].increment()
       guard let leftOut = pace.turn(of: refusal.code) else { return }
       logger.notice(
-        "an answer of verifyReceipt was not understood",
+        "a verifyReceipt response was not understood",
         metadata: [
           "reason": "\(refusal.code)", "detail": "\(refusal.detail)", "app": "\(app.bundleID)",
           "message": "\(message.digest.hex.prefix(12))", "leftOut": "\(leftOut)",
@@ -143,7 +143,7 @@ final class VerifyReceiptRecorder: Sendable {
       metrics.receiptAnswers["failed"].increment()
       guard let leftOut = pace.turn(of: "notStored") else { return }
       logger.error(
-        "an answer of verifyReceipt was not stored", metadata: ["error": "\(error)", "leftOut": "\(leftOut)"])
+        "a verifyReceipt response was not stored", metadata: ["error": "\(error)", "leftOut": "\(leftOut)"])
     }
   }
 }

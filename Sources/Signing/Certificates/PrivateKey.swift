@@ -43,7 +43,7 @@ import COpenSSL
     }
     let reason = OpenSSLFailure.drain()
     guard let parsed = unsafe parsed else {
-      throw CertificateError(.malformed, "a PEM block that is no PKCS#8 key: \(reason)")
+      throw CertificateError(.malformed, "a PEM block that is not a PKCS#8 key: \(reason)")
     }
     unsafe self.init(takingOwnershipOf: parsed)
   }

@@ -16,7 +16,7 @@ extension OCSPRequest {
   ) throws(OCSPError) -> OCSPAnswer {
     let basic = try unsafe successfulAnswer(in: response)
     defer { unsafe OCSP_BASICRESP_free(basic) }
-    guard let request = unsafe Self.read(der) else { throw OCSPError(.malformedRequest, "the request is none") }
+    guard let request = unsafe Self.read(der) else { throw OCSPError(.malformedRequest, "the request is not valid") }
     defer { unsafe OCSP_REQUEST_free(request) }
     // 1: equal; 2: neither has one; 3 and -1: only one of the two has one.
     let nonces = unsafe OCSP_check_nonce(request, basic)
@@ -70,7 +70,7 @@ extension OCSPRequest {
     var found: OpaquePointer?
     let isFound = unsafe OCSP_resp_get0_signer(basic, &found, known) == 1
     _ = OpenSSLFailure.drain()
-    guard isFound, let found = unsafe found else { throw OCSPError(.untrustedResponder, "nobody signed it") }
+    guard isFound, let found = unsafe found else { throw OCSPError(.untrustedResponder, "it is not signed") }
     return unsafe Certificate.fingerprint(of: found) == issuer.fingerprint ? .issuer : .delegate
   }
 

@@ -34,7 +34,7 @@ package struct OCSPResponder: Sendable {
     defer { unsafe OCSP_REQUEST_free(request) }
     let count = unsafe OCSP_request_onereq_count(request)
     guard (1...Int32(Self.questionLimit)).contains(count) else {
-      throw OCSPError(.malformedRequest, "\(count) questions at once")
+      throw OCSPError(.malformedRequest, "\(count) questions in one request")
     }
     guard let basic = unsafe OCSP_BASICRESP_new() else { throw OCSPError(.cannotIssue, "no memory for an answer") }
     defer { unsafe OCSP_BASICRESP_free(basic) }

@@ -26,7 +26,7 @@ extension JSONObject {
   func claim(environment key: String) throws(VerificationError) -> AppStoreEnvironment? {
     guard let name = try claim(string: key) else { return nil }
     guard let environment = AppStoreEnvironment(rawValue: name) else {
-      throw VerificationError(.wrongEnvironment, "\(key) is \(quoted(name)), which is no known environment")
+      throw VerificationError(.wrongEnvironment, "\(key) is \(quoted(name)), which is not a known environment")
     }
     return environment
   }

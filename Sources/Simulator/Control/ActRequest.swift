@@ -41,7 +41,7 @@ extension ManualAction {
     case "finish": self = .finish(transaction: try transaction())
     case "setAccountToken":
       self = .setAccountToken(try body.text("appAccountToken"), originalTransaction: try transaction())
-    case let other: throw ControlError(.invalidValue, "\(other) is no act: \(Self.names)")
+    case let other: throw ControlError(.invalidValue, "\(other) is not an act: \(Self.names)")
     }
   }
 

@@ -95,7 +95,7 @@ extension SimulatedAppStore {
     let found = live.withLock {
       $0.world.customer(ofAnyTransactionID: id, app: bundleID, environment: environment)
     }
-    guard let found else { throw ControlError(.notFound, "nobody has a transaction \(id)") }
+    guard let found else { throw ControlError(.notFound, "no customer has a transaction \(id)") }
     return found
   }
 
@@ -120,6 +120,7 @@ extension SimulatedAppStore {
     let ends = try body.number("licenceExpirationDate", in: 0...(4 * Self.longest)).map { Timestamp($0) }
     let organisation = try body.optionalText("organisation")
     guard (ends == nil) == (organisation == nil) else {
+      // plain:ok, names of members
       throw ControlError(.missingValue, "organisation and licenceExpirationDate come together")
     }
     let licence = ends.map { VolumeLicence(of: organisation ?? "", until: $0) }

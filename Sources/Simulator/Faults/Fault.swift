@@ -36,7 +36,7 @@ package struct Fault: Hashable, Sendable {
       case .clockSkew: ([.api, .verifyReceipt, .notifications], "milliseconds that Apple's clock is ahead", 600_000)
       case .newChain, .expiredChain, .foreignChain, .badSignature: ([.api, .notifications], nil, 0)
       case .dropped: ([.notifications], nil, 0)
-      case .duplicated: ([.notifications], "copies besides the first", 1)
+      case .duplicated: ([.notifications], "copies in addition to the first", 1)
       case .delayed: ([.notifications], "milliseconds of the world's clock", 3_600_000)
       case .reordered: ([.notifications], nil, 0)
       case .wrongPassword: ([.notifications], nil, 0)

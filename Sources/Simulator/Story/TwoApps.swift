@@ -140,7 +140,7 @@ extension Story {
     scenes.sort { $0.signedDate < $1.signedDate }
     func first(_ name: String) -> WorldNotification {
       guard let notification = told.first(where: { $0.customer == people[name] }) else {
-        preconditionFailure("nothing is told of \(name)")
+        preconditionFailure("no event of \(name)")
       }
       return notification
     }

@@ -27,7 +27,7 @@ struct WrongMessages {
       if let content { scenes.append(Story.Scene(caption, content, expectation)) }
     }
     add(
-      "Mallory sends a purchase with certificates of her own", forged.v2.map { .forgery($0) },
+      "Mallory sends a purchase with her own certificates", forged.v2.map { .forgery($0) },
       .quarantined("unknownRoot"))
     add("Mallory changes a real message", tampered.v2.map { .tampering($0) }, .quarantined("badSignature"))
     add(
@@ -37,7 +37,7 @@ struct WrongMessages {
       "A message of one app that carries a purchase of another", contradicting.v2.map { .notification(ofOther($0)) },
       .quarantined("contradictsEnvelope"))
     add(
-      "A purchase told the old way: Notifications V1", legacy.v1.first.map { .bytes($0.body()) },
+      "A purchase reported by Notifications V1", legacy.v1.first.map { .bytes($0.body()) },
       .quarantined("notificationV1NotYet"))
     add("Something that is not even JSON", .bytes(Array("signedPayload=nothing&x=1".utf8)), .refused("notJSON"))
     return scenes
@@ -66,7 +66,7 @@ struct WrongMessages {
     let original = late.draft?.subject?.transaction?["originalTransactionId"]
     let renewal = scenes.lastIndex { $0.draft?.subject?.transaction?["originalTransactionId"] == original }
     scenes.insert(
-      Story.Scene("\(late.caption) — arrives late, after what came of it", late.content),
+      Story.Scene("\(late.caption) — arrives late, after its consequences", late.content),
       at: (renewal ?? place) + 1)
   }
 }

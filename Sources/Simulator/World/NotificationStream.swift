@@ -25,7 +25,7 @@ package struct NotificationStream: Sendable {
   package init(
     seed: UInt64, app: SimulatedApp, pki: ApplePKI, start: Timestamp, customers: Int = 64, length: Int = 10
   ) throws(CertificateError) {
-    precondition(length <= 14, "nobody is told so much of in a year and a half")
+    precondition(length <= 14, "no customer has this many events in a year and a half")
     self.customers = customers
     self.length = length
     population = Population(plan: WorldPlan(apps: [Self.plan(of: app)]), seed: seed, start: start)

@@ -37,7 +37,7 @@ extension ResolvedAction {
       let place = try subscription(id)
       let phase = current(place).phase
       guard phase == .active || phase == .retry, current(place).willRenew != isOn else {
-        throw ManualActionError(.notNow, "auto-renew is so already, or nothing renews")
+        throw ManualActionError(.notNow, "auto-renew has this value already, or nothing renews")
       }
       self = .setAutoRenew(isOn, place)
     case .setPayment(let works): self = .setPayment(works: works)
@@ -132,7 +132,7 @@ extension ResolvedAction {
       })
     else {
       guard offer < 0 || sold.offers[offer].kind != .winBack else {
-        throw ManualActionError(.notNow, "nobody to win back")
+        throw ManualActionError(.notNow, "no customer to win back")
       }
       return .subscribe(product, offer: offer)
     }
@@ -140,7 +140,7 @@ extension ResolvedAction {
     let current = Int(person.charges[Int(intention.charge)].product)
     let isLapsed = intention.phase == .lapsed || intention.phase == .revoked
     if offer >= 0, sold.offers[offer].kind == .introductory || (sold.offers[offer].kind == .winBack && !isLapsed) {
-      throw ManualActionError(.notNow, "the offer is not for who subscribed already")
+      throw ManualActionError(.notNow, "the offer is not for customers who subscribed already")
     }
     let isInGrace = intention.gracePeriodExpiresDate.map { date < $0 } ?? false
     switch intention.phase {

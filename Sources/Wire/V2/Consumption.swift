@@ -65,9 +65,9 @@ extension JSONObject {
   fileprivate func consumptionProblems(_ schema: Schema) -> [String] {
     var survey = UndocumentedContent()
     schema.survey(self, path: "", into: &survey)
-    var problems = survey.unknownFields.map { "\($0) is no field of it" }
+    var problems = survey.unknownFields.map { "\($0) is not one of its fields" }
     problems += survey.unusableFields.map { "\($0) is of another type" }
-    problems += survey.unknownValues.map { "\($0) is none of Apple's values" }
+    problems += survey.unknownValues.map { "\($0) is not one of Apple's values" }
     if self["customerConsented"] != true { problems.append("customerConsented is not true: nothing may be sent") }
     return problems
   }

@@ -185,15 +185,15 @@ struct APIAccess: Sendable {
     }
   }
 
-  /// Queues the look-up of an id of which something was, or may have been, changed at Apple's.
+  /// Queues the lookup of an id of which something was, or may have been, changed at Apple's.
   func queue(_ id: String, in environment: APIEnvironment, _ terminal: Terminal) async {
     guard let ledger else { return terminal.note("ledger: none was named, so that nothing is queued there") }
     do {
       try await note(environment, in: ledger).queueLookUp(of: id, at: WallClock.system.now(), on: ledger.store.pool)
-      terminal.note("ledger: the look-up of \(id.plain) is queued; `switchyard serve` makes it")
+      terminal.note("ledger: the lookup of \(id.plain) is queued; `switchyard serve` makes it")
     } catch {
       terminal.note(
-        "ledger: the look-up could not be queued: \(error)\n"
+        "ledger: the lookup could not be queued: \(error)\n"
           + "next: when the database answers, `switchyard reconcile \(ledger.app.bundleID)`")
     }
   }

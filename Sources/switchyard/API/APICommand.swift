@@ -8,25 +8,25 @@ enum APICommand {
   static let command = Command(
     "api", "Ask the App Store Server API, or verifyReceipt.",
     discussion: """
-      Each command is an endpoint of Apple's, and names are Apple's: "switchyard mappings show endpoints" lists them. --json \
-      prints Apple's answer, a line for each page, in which each signed text is replaced by what it says once its signature is \
-      verified. Calls are made again where that is safe, and within Apple's documented limits. A registered app is asked about \
+      Each command is one of Apple's endpoints, and names are Apple's: "switchyard mappings show endpoints" lists them. --json \
+      prints Apple's answer, a line for each page, in which each signed text is replaced by its content once its \
+      signature is verified. Calls are made again where that is safe, and within Apple's documented limits. A registered app is asked about \
       with the key that is sealed in the ledger, and within the budget that all processes share; with --key-file any app is. \
-      Without --environment Production is asked, then the sandbox. After a change the ledger queues the id: `switchyard serve` looks it up. Exit status 7: Apple or our budget says later.
+      Without --environment Production is asked, then the sandbox. After a change the ledger queues the id: `switchyard serve` looks it up. Exit status 7: Apple or the rate limit says later.
       """,
     whenStopped: """
-      What Apple was being asked to change may have been changed: look it up. A list goes on with revision=TEXT, where the \
-      last line names one.
+      The change may have reached Apple: look it up. Continue a list with revision=TEXT, as its last line names \
+      it.
       """,
     examples: [
-      Command.Example("switchyard api check --app com.example.app", "does Apple let us in?"),
+      Command.Example("switchyard api check --app com.example.app", "does Apple accept the key?"),
       Command.Example("switchyard api history 2000000123456789 --app com.example.app", "every purchase of a customer"),
       Command.Example("switchyard api order MK5TTTVWJH --app com.example.app", "by the id on the customer's invoice"),
     ],
     options: APIAccess.options, subcommands: [check, APIVerifyReceipt.command] + APIWord.commands)
 
   private static let check = Command(
-    "check", "Tell whether Apple accepts key, issuer and bundle id, and if not, why.",
+    "check", "Check whether Apple accepts key, issuer and bundle id, and show why not.",
     examples: [
       Command.Example("switchyard api check --app com.example.app", "with the key that is sealed in the ledger"),
       Command.Example("switchyard api check --app com.example.app --key-file AuthKey.p8 --key-id KEY --issuer ISSUER"),

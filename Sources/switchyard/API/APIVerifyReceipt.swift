@@ -17,12 +17,13 @@ enum APIVerifyReceipt {
   static let command = Command(
     "verify-receipt", "Ask Apple's verifyReceipt about a receipt.",
     discussion: """
-      RECEIPT is a file: base64, or the receipt's bytes; - is stdin. Apple is asked in the environment that the receipt \
-      names, else in Production; --environment asks there first. Status 21007 or 21008 says that the receipt belongs to the \
-      other environment: that one is asked then, and a line on stderr says so. No API key is needed. The shared secret is \
+      RECEIPT is a file: base64, or the receipt's bytes; - is stdin. Apple is asked in the environment that the \
+      receipt names, or in Production if it names none; --environment asks there first. Status 21007 or 21008 says \
+      that the receipt belongs to the other environment: that one is asked then, and a line on stderr reports \
+      it. No API key is needed. The shared secret is \
       the one that is sealed for --app, or the one in --shared-secret-file; without either none is sent, and Apple answers 21004 \
-      to receipts with subscriptions. Nothing is stored. --json prints Apple's answer as it came: `switchyard fidelity` \
-      compares it. Exit status: 0 Apple answered with the receipt (status 0 or 21006), 1 with another status, 7 later.
+      to receipts with subscriptions. Nothing is stored. --json prints Apple's response unchanged: `switchyard \
+      fidelity` compares it. Exit status: 0 Apple answered with the receipt (status 0 or 21006), 1 with another status, 7 later.
       """,
     examples: [
       Command.Example("switchyard api verify-receipt receipt.b64 --app com.example.app"),
@@ -30,8 +31,8 @@ enum APIVerifyReceipt {
       Command.Example("switchyard api verify-receipt --exclude-old-transactions --app com.example.app - < receipt.b64"),
     ],
     options: [
-      .value("shared-secret-file", "FILE", "The app's shared secret, alone in a file."),
-      .flag("exclude-old-transactions", "Ask for the latest renewal of each subscription alone."),
+      .value("shared-secret-file", "FILE", "A file that holds only the app's shared secret."),
+      .flag("exclude-old-transactions", "Ask only for the latest renewal of each subscription."),
     ],
     arguments: [Positional("RECEIPT", "The receipt, or - for stdin.")]
   ) { arguments, terminal in

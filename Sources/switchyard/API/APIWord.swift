@@ -24,13 +24,13 @@ struct APIWord: Sendable {
       row.word, "\(row.endpoint): \(row.method) \(row.path)", examples: [Command.Example(example + environment)],
       options: (hasBody ? [.value("body", "FILE", "The body: JSON, or a PNG; - is stdin.")] : [])
         + (row.changes ? [.flag("dry-run", "Print the call that would be made and make none.")] : []),
-      arguments: row.parameters.map { Positional($0, "It stands in the path.") } + [
+      arguments: row.parameters.map { Positional($0, "A part of the path.") } + [
         Positional(
           "NAME=VALUE", count: .any,
           hasBody
             ? """
-            A member of the body, under Apple's name: text where the name ends with Id or Identifier, an RFC 3339 date where it \
-            ends with Date, else JSON if it is any. With --body: a member of the query.
+            A member of the body, under Apple's name: text where the name ends with Id or Identifier, an RFC \
+            3339 date where it ends with Date, JSON if it is valid JSON, text otherwise. With --body: a member of the query.
             """ : "A member of the query, under Apple's name; it may be repeated.")
       ]
     ) { [self] arguments, terminal in
@@ -76,7 +76,8 @@ struct APIWord: Sendable {
       let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
       guard parts.count == 2, !parts[0].isEmpty else {
         throw UsageError(
-          .unexpectedArgument, "\(UsageError.shown(word)) is no NAME=VALUE: what follows the path has Apple's names.",
+          .unexpectedArgument,
+          "\(UsageError.shown(word)) is not NAME=VALUE: the arguments after the path have Apple's names.",
           path: arguments.path)
       }
       return (name: parts[0], value: parts[1])
@@ -124,16 +125,17 @@ struct APIWord: Sendable {
         reply = try await access.client.send(next, as: access.credentials, in: reply.environment)
       } catch {
         _ = try shown.finish()
-        let place = call.cursor(of: reply.answer).map { "; \($0.name)=\($0.value) goes on" } ?? ""
+        let place = call.cursor(of: reply.answer).map { "; continue with \($0.name)=\($0.value)" } ?? ""
         terminal.note("broken off after \(shown.count) in \(reply.environment.rawValue)\(place)")
         throw error
       }
     }
     let status = try shown.finish()
     if let cursor = call.cursor(of: reply.answer) {
-      terminal.note("\(shown.count) in \(reply.environment.rawValue); \(cursor.name)=\(cursor.value) goes on from here")
+      terminal.note("\(shown.count) in \(reply.environment.rawValue); continue with \(cursor.name)=\(cursor.value)")
       if shown.count == 0 {
-        terminal.note("nothing at all: Apple answers so to a wrong bundle id, too; `switchyard api check` tells")
+        terminal.note(
+          "nothing at all: Apple's response to a wrong bundle id is the same; `switchyard api check` shows more")
       }
     }
     if endpoint == .lookUpOrderId, reply.answer["status"] == 1 {
@@ -190,7 +192,7 @@ struct APIWord: Sendable {
     try shown.add(VerifiedAnswer(reply.answer, access.verifying(reply)))
     _ = try shown.finish()
     if reply.answer["success"] == false {
-      terminal.note("Apple does not say that it was done\nnext: `switchyard api status` shows how it stands")
+      terminal.note("Apple does not say that it was done\nnext: `switchyard api status` shows its state")
       return .failed
     }
     if !access.wantsJSON { terminal.note("done in \(environment.rawValue)") }

@@ -18,10 +18,10 @@ struct AnswerCommand {
   static let command = Command(
     "answer", "Compose the verifyReceipt response to a receipt from the ledger.",
     discussion: """
-      RECEIPT holds one receipt in base64, however it was damaged on its way, or as bytes; - is stdin. Apple is never \
-      asked. Without --explain the answer is printed as a client would get it; whether it may be given is said beside it: \
-      `fresh`, or the reasons why news may be missing. --explain adds the row of Mappings and the origin of each field. \
-      Exit status: 0 for an answer that the ledger alone would give, 3 for one of which news may be missing, 1 when the \
+      RECEIPT holds one receipt as bytes or in base64, also damaged in the usual ways; - is stdin. Apple is never \
+      asked. Without --explain the answer is printed as a client would get it. Next to it is `fresh`, or the \
+      reasons why it may be out of date. --explain adds the row of Mappings and the origin of each field. \
+      Exit status: 0 for an answer that the ledger would give without Apple, 3 for one that may be out of date, 1 when the \
       receipt cannot be used.
       """,
     examples: [
@@ -121,7 +121,7 @@ struct AnswerCommand {
         preview.reasons.isEmpty ? "fresh: `serve` gives this answer from the ledger" : notFresh(preview, stage))
       for reason in preview.reasons { terminal.note("  \(reason.name): \(reason.text)") }
       if preview.isForgotten {
-        terminal.note("  unknownToApple: Apple knows no ID of this receipt. The answer contains the receipt alone.")
+        terminal.note("  unknownToApple: Apple knows no ID of this receipt. The answer contains only the receipt.")
       }
     }
     return preview.reasons.isEmpty ? .done : .doneWithRejects

@@ -9,7 +9,7 @@ import Time
 /// `switchyard app add`: registers an app, or adds to what is registered of it.
 struct AppAdd {
   static let command = Command(
-    "add", "Register an app, or add to what is registered of it.",
+    "add", "Register an app, or add an environment or a key to a registered one.",
     discussion: """
       An app begins in the stage record. Without --app-apple-id its Production notifications are quarantined until it is \
       given. Secrets are read from files, sealed under the master key, and never shown again.
@@ -99,8 +99,8 @@ struct AppAdd {
       // In this order: an app whose URL at Apple is changed before it is forwarded silences its old back end.
       terminal.note(
         """
-        next: `switchyard app legacy-url \(bundleID) URL --environment Production`, so that its old back end goes on \
-        hearing Apple; then the API key; then Apple's URL …/notifications/\(bundleID): runbooks/connect-app.md
+        next: `switchyard app legacy-url \(bundleID) URL --environment Production`, so that its existing back \
+        end still receives Apple's notifications; then the API key; then Apple's URL …/notifications/\(bundleID): runbooks/connect-app.md
         """)
     }
     return .done

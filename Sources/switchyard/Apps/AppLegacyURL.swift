@@ -8,11 +8,12 @@ import Time
 /// `switchyard app legacy-url`: where an app's old back end hears what Apple sends.
 enum AppLegacyURL {
   static let command = Command(
-    "legacy-url", "Name the old back end that goes on hearing what Apple sends, or end the forwarding.",
+    "legacy-url", "Name the back end to which Apple's notifications are forwarded, or end the forwarding.",
     discussion: """
-      In the stage record each notification is stored and then posted there as it came, with a webhook-id by which a \
-      repeat is known; in legacy it is passed through while Apple waits. What waits in the outbox goes to the new URL. \
-      With `off` it stays there until a URL is named again; what arrives meanwhile is not forwarded.
+      In the stage record each notification is stored and then posted there unchanged, with a webhook-id that \
+      identifies repeats; in legacy it is passed through while Apple waits. Messages that wait in the outbox go \
+      to the new URL. \
+      With `off` they stay there until a URL is named again; what arrives meanwhile is not forwarded.
       """,
     examples: [
       Command.Example(
@@ -69,5 +70,5 @@ enum AppLegacyURL {
   }
 
   private static let plainHTTP =
-    "the URL is plain http: the app's shared secret and its customers' purchases can be read on the way; name an https URL"
+    "the URL is plain http: the app's shared secret and its customers' purchases can be read in transit; name an https URL"
 }

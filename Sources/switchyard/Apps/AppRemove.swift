@@ -7,7 +7,7 @@ import Time
 /// `switchyard app remove`: takes an app out of service.
 enum AppRemove {
   static let command = Command(
-    "remove", "Take an app out of service and end its tokens; what is known of its purchases stays.",
+    "remove", "Take an app out of service and end its tokens; the data about its purchases stays.",
     examples: [
       Command.Example("switchyard app remove com.example.app"),
       Command.Example("switchyard app remove com.example.app --dry-run"),

@@ -10,7 +10,7 @@ enum AppSecret {
   static let command = Command(
     "secret", "List an app's shared secrets, add one, or end one.",
     discussion: """
-      Two may be valid at once, so that App Store Connect can be given a new one without a gap: add the new one, \
+      Two may be valid at the same time, so that App Store Connect can be given a new one without a gap: add the new one, \
       regenerate it there, and end the old one three days later, when Apple's last retry has come. A secret is read from \
       a file, sealed under the master key, and never shown again; the service notices within seconds.
       """,

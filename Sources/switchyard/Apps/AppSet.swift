@@ -10,26 +10,26 @@ enum AppSet {
   static let command = Command(
     "set", "Decide what holds for an app.",
     discussion: """
-      --hold-access: Apple is asked to confirm each change that V1 alone reports. If the signed period ends before Apple \
+      --hold-access: Apple is asked to confirm each change that only V1 reports. If the signed period ends before Apple \
       has answered, as when its API is down, access is held for up to this many hours, 0 to 72. 72 is the default, 0 holds \
-      nothing. Access is held only for a customer whose signed access lasted to its end and whom V1 reports as renewed. \
+      nothing. Access is held only for a customer whose signed access lasted to its end while V1 reports a renewal. \
       Apple's answer ends it.
 
-      --forward-unproven: whether unproven messages are forwarded to the app's old back end. A message is unproven if it \
+      --forward-unproven: whether unproven messages are forwarded to the app's destination. A message is unproven if it \
       has neither a valid signature nor the app's shared secret. allow (default): it is sent once, and again up to three \
       times if the back end does not answer. deny: it stays in quarantine until `switchyard quarantine replay` accepts it.
 
-      --consumption: what Apple is told, within 12 hours, when a customer asks for a refund. ignore, the default: \
+      --consumption: the answer to Apple, within 12 hours, when a customer asks for a refund. ignore, the default: \
       nothing. fixed: the same answer each time, of --consumption-file; it must say that customers consented. ask: your \
-      back end is asked at --consumption-url; it answers 200 with Apple's ConsumptionRequest, or 204 to tell nothing.
+      back end is asked at --consumption-url; it answers 200 with Apple's ConsumptionRequest, or 204 to send Apple nothing.
 
-      --answer-reading: how our answers of verifyReceipt read a rule that is not proven yet, by the row of `switchyard \
+      --answer-reading: how verifyReceipt responses read a rule that is not proven yet, by the row of `switchyard \
       mappings show answer-rules`. Repeat it for several rules. The rows that are named replace the earlier choice; \
       default goes back to the default of every rule.
 
-      --answer-clients: who is told subscriptions without the app's shared secret. password, the default: nobody. token: \
-      requests without a password that carry the app's bearer token, or come from a client whose certificate `app token \
-      --certificate` registered.
+      --answer-clients: which clients get subscriptions without the app's shared secret. password, the default: no \
+      client. token: requests without a password that carry the app's bearer token, or come from a client whose \
+      certificate `app token --certificate` registered.
       """,
     examples: [
       Command.Example("switchyard app set com.example.app --hold-access 24h"),
@@ -50,7 +50,7 @@ enum AppSet {
         "answer-reading", "ROW", repeats: true, "Choose a row of answer-rules, or default; may be repeated."),
       .value(
         "answer-clients", "POLICY", choices: AnswerClients.allCases.map(\.rawValue),
-        "Who is told subscriptions without the shared secret."),
+        "The clients that get subscriptions without the shared secret."),
     ] + ConsumptionOptions.options + [
       .flag("dry-run", "Say what would be done and do nothing."), JSONOutput.option,
     ] + MasterKeyOptions.options, arguments: [AppCommand.bundleID]
@@ -94,7 +94,8 @@ enum AppSet {
     guard words.contains("default") else { return try RuleChoices(words) }
     guard words == ["default"] else {
       throw UsageError(
-        .invalidValue, "--answer-reading default goes alone: it goes back to every default.", path: arguments.path)
+        .invalidValue, "--answer-reading default excludes other values: it restores every default.",
+        path: arguments.path)
     }
     return .defaults
   }
@@ -145,8 +146,8 @@ extension AnswerClients {
   /// What it means, in a few words.
   var summary: String {
     switch self {
-    case .password: "password: subscriptions are told with the shared secret only"
-    case .token: "token: subscriptions are told without a password too, with the app's bearer token"
+    case .password: "password: subscriptions are shown only with the shared secret"
+    case .token: "token: subscriptions are shown without a password too, with the app's bearer token"
     }
   }
 }

@@ -18,7 +18,7 @@ enum AppToken {
       has the SHA-256 of the certificate in hexadecimal digits (HAProxy), `Hash=` of X-Forwarded-Client-Cert (Envoy) or \
       the certificate itself in escaped PEM (nginx). The proxy must remove what clients send in that header. A certificate that is in every copy \
       of an app is worth no more than the shared secret: keep its key on your own machines. It counts \
-      for /verifyReceipt, where `app set --answer-clients token` is set; /v1 takes tokens alone.
+      for /verifyReceipt, where `app set --answer-clients token` is set; /v1 takes only tokens.
       """,
     examples: [
       Command.Example("switchyard app token com.example.app --label backend"),
@@ -30,7 +30,7 @@ enum AppToken {
       .value("revoke", "NAME", "End the token of this name instead; the service notices within seconds."),
       .value("certificate", "FILE", "Know a client by this certificate (PEM or DER) instead of a token."),
       .flag("dry-run", "Say what would be done and do nothing."), JSONOutput.option,
-    ], arguments: [Positional("APP", count: .optional, "The app's bundle id; --revoke finds it by itself.")]
+    ], arguments: [Positional("APP", count: .optional, "The app's bundle id; --revoke does not need it.")]
   ) { arguments, terminal in
     let name = try arguments.value("revoke").map { try DigestPrefix($0, minimum: RevokeToken.shortestName, arguments) }
     guard name == nil || arguments.value("label") == "" && arguments.value("certificate") == nil else {

@@ -5,7 +5,7 @@ enum Confirmation {
   /// Returns when `name` was typed on stdin, or the answer was given on the command line; else refuses.
   static func ask(for name: String, isGiven: Bool, _ terminal: Terminal) throws(NotConfirmed) {
     if isGiven { return }
-    terminal.note("Type \(name) to go on:")
+    terminal.note("Type \(name) to continue:")
     guard Terminal.readLine()?.trimmingSpaces == name else { throw NotConfirmed(name: name) }
   }
 }

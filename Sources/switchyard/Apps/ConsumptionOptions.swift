@@ -9,10 +9,12 @@ struct ConsumptionOptions: Sendable {
   static let options: [Option] = [
     .value(
       "consumption", "POLICY", choices: ["ignore", "fixed", "ask"],
-      "What Apple is told of consumption when it asks in a signed notification."),
+      "The answer to Apple's signed consumption requests."),
     .value("consumption-file", "FILE", "With fixed: Apple's ConsumptionRequest as JSON."),
     .value("consumption-url", "URL", "With ask: where your back end is asked."),
-    .value("consumption-token-file", "FILE", "With ask: the bearer token by which your back end knows us; sealed."),
+    .value(
+      "consumption-token-file", "FILE", "With ask: the bearer token that your back end expects from Switchyard; sealed."
+    ),
   ]
 
   private static let fileLimit = 64 << 10

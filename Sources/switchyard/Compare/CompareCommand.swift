@@ -16,7 +16,7 @@ import Time
 /// Others script on it: keys and exit statuses are promised.
 enum CompareCommand {
   static let command = Command(
-    "compare", "See how the answers of Switchyard differ from Apple's, and why.",
+    "compare", "See how Switchyard's answers differ from Apple's, and why.",
     examples: [
       Command.Example("switchyard compare list --app com.example.app")
     ],
@@ -31,8 +31,7 @@ enum CompareCommand {
     discussion: """
       One line for each field that differs, with its cause and, if a customer's access would have differed, the impact. With \
       --impact one line for each comparison: each product with its originalTransactionId and how long either answer gives access, \
-      and the fields; with --json a line for each field all the same. \
-      COUNTS is no for a comparison that the guard and `rollout advance` do not count as an impact: its causes are timing \
+      and the fields; with --json still a line for each field. COUNTS is `no` for a comparison that the guard and `rollout advance` do not count as an impact: its causes are timing \
       or incomplete. Comparisons without a difference are not listed. `switchyard mappings show --row ID` explains the rule \
       that decided the cause.
       """,

@@ -10,12 +10,12 @@ enum CompareRules {
   static let command = Command(
     "rules", "Count how often Apple's answers agreed with each reading of the rules that are not proven.",
     discussion: """
-      Answers of comparisons that are kept are composed with every reading of each open rule of \
-      `switchyard mappings show answer-rules`. A reading agrees where it is nearer to Apple's answer than another one. CHOOSE \
-      is yes where a single reading of a rule was never contradicted, and agreed with answers of at least 20 customers; `too \
-      few` where they are fewer. Missing notifications look like another reading: find out first with `switchyard reconcile \
+      The kept responses of comparisons are composed with every reading of each open rule of \
+      `switchyard mappings show answer-rules`. A reading agrees where it is nearer to Apple's answer than another one. \
+      CHOOSE is yes where a single reading of a rule was never contradicted, and agreed with the answers for at least \
+      20 customers; `too few` for fewer. Missing notifications look like another reading: find out first with `switchyard reconcile \
       --dry-run` that nothing is missing. The newest --limit comparisons whose answers are kept are read: all that differed, \
-      and one in 50 of the others. A line below the table says how many they were, and whether there are more.
+      and one in 50 of the others. A line below the table shows their number, and whether there are more.
       """,
     examples: [Command.Example("switchyard compare rules --app com.example.app --limit 1000")],
     options: [CompareCommand.appOption, EnvironmentOption.option, CompareCommand.limitOption, JSONOutput.option]

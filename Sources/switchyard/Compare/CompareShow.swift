@@ -12,7 +12,7 @@ import Time
 /// `switchyard compare show`: one comparison with both answers.
 enum CompareShow {
   static let command = Command(
-    "show", "Show one comparison: whom it concerns, what would have differed, and both answers side by side.",
+    "show", "Show one comparison: its customer, the differences, and both answers side by side.",
     discussion: """
       ID is the number in `switchyard compare list`. RULE is the row of the table difference-causes that named the cause. The fields \
       that differ are shown, with --all every field of both answers, those that differ marked with *. Both answers are kept \
@@ -52,7 +52,7 @@ enum CompareShow {
       if arguments.wantsJSON {
         try terminal.write(document)
       } else {
-        let counts = row.judgement.counts ? "counts against us" : "does not count against us"
+        let counts = row.judgement.counts ? "counts against Switchyard" : "does not count against Switchyard"
         try terminal.write(
           "\(bundleID) \(row.scope.environment.rawValue), \(row.comparedAt.iso8601): \(row.judgement.cause), \(counts)\n"
         )
@@ -73,11 +73,11 @@ enum CompareShow {
   static func impact(_ impact: JSONObject?) -> [String] {
     (impact?["products"]?.array ?? []).compactMap(\.object).map { part in
       func until(_ key: String) -> String {
-        if part[key]?.string != nil { return "for ever" }
+        if part[key]?.string != nil { return "forever" }
         return part[key]?.milliseconds.map { "until \($0.iso8601)" } ?? "not at all"
       }
       let product = "\(part["productId"]?.string ?? "") (\(part["originalTransactionId"]?.string ?? ""))"
-      return "\(product): \(until("theirsUntil")) by Apple's answer, \(until("oursUntil")) by ours"
+      return "\(product): \(until("theirsUntil")) by Apple's answer, \(until("oursUntil")) by Switchyard's"
     }
   }
 

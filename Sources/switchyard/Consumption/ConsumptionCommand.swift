@@ -12,8 +12,8 @@ enum ConsumptionCommand {
   static let command = Command(
     "consumption", "Look at Apple's consumption requests, and answer by hand.",
     discussion: """
-      What happens by itself is decided with `switchyard app set APP --consumption`, for requests that Apple signed. A \
-      request of a V1 body is `claimed`: anybody with the shared secret can make one. Answer it by hand if it is genuine.
+      `switchyard app set APP --consumption` sets the automatic answer to requests that Apple signed. A \
+      request of a V1 body is `claimed`: any holder of the shared secret can make one. Answer it by hand if it is genuine.
       """,
     examples: [
       Command.Example("switchyard consumption list --state waiting"),
@@ -34,7 +34,7 @@ enum ConsumptionCommand {
     options: [
       .value("app", "APP", "Of this app only."),
       .value("state", "STATE", choices: ConsumptionRequestRecord.State.allCases.map(\.name), "In this state only."),
-      .value("limit", "N", default: "50", "At most so many."), JSONOutput.option,
+      .value("limit", "N", default: "50", "The largest number of rows."), JSONOutput.option,
     ], arguments: [Positional("ID", count: .optional, id.help)]
   ) { arguments, terminal in
     let state = ConsumptionRequestRecord.State.allCases.first { $0.name == arguments.value("state") }

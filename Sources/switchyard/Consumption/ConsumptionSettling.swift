@@ -14,15 +14,15 @@ enum ConsumptionSettling {
   private static let dryRun = Option.flag("dry-run", "Say what would be done and do nothing.")
 
   static let answer = Command(
-    "answer", "Tell Apple how the purchase was used.",
+    "answer", "Report to Apple how the purchase was used.",
     discussion: """
       FILE holds Apple's ConsumptionRequest as JSON; customerConsented must be true. A request that was declined or \
-      refused can be answered while its 12 hours last. Exit status 7: Apple could not be told now.
+      refused can be answered while its 12 hours last. Exit status 7: Apple could not be reached or says later.
       """,
-    whenStopped: "An answer that Apple may not have got is told again by the service, or when you run it again.",
+    whenStopped: "The service repeats an answer that Apple may not have received, as does a second run.",
     examples: [Command.Example("switchyard consumption answer 2000000123456789 --file used.json --dry-run")],
     options: [
-      .value("file", "FILE", "What Apple is told."), dryRun, JSONOutput.option,
+      .value("file", "FILE", "The answer to Apple."), dryRun, JSONOutput.option,
     ] + AppleClient.options + MasterKeyOptions.options, arguments: [ConsumptionCommand.id]
   ) { arguments, terminal in
     let file = try arguments.required("file")
@@ -42,7 +42,7 @@ enum ConsumptionSettling {
       let operation = AnswerConsumption(object, to: arguments.positionals[0])
       let request = try await operation.plan(at: WallClock.system.now(), on: connection)
       if arguments.flag(dryRun.name) {
-        try say("would tell Apple", request, request.state, object, arguments, terminal)
+        try say("would answer Apple", request, request.state, object, arguments, terminal)
         await connection.close()
         return .done
       }
@@ -67,7 +67,7 @@ enum ConsumptionSettling {
         return .failed
       case .later(let reason):
         try say(
-          "Apple was not told, the service goes on with it", request, .waiting, object, because: reason, arguments,
+          "Apple did not get the answer; the service repeats it", request, .waiting, object, because: reason, arguments,
           terminal)
         return .externalLimit
       }
@@ -75,7 +75,7 @@ enum ConsumptionSettling {
   }
 
   static let decline = Command(
-    "decline", "Tell Apple nothing, and write down why.",
+    "decline", "Send Apple no answer, and record the reason.",
     examples: [Command.Example("switchyard consumption decline 2000000123456789 --reason 'no consent'")],
     options: [.value("reason", "TEXT", "Why, for the record."), dryRun, JSONOutput.option],
     arguments: [ConsumptionCommand.id]

@@ -13,8 +13,8 @@ struct ConvertCommand {
   static let command = Command(
     "convert", "Convert anything Apple sends, of either generation, into one form.",
     discussion: """
-      FILE holds one input, told by its content: a V2 notification or a bare JWS of any kind, an answer of the App \
-      Store Server API, a receipt (base64, bytes, iOS 6), a V1 notification, an answer of verifyReceipt; - is stdin. \
+      FILE holds one input, recognized by its content: a V2 notification or a bare JWS of any kind, a response of the \
+      App Store Server API, a receipt (base64, bytes, iOS 6), a V1 notification, a verifyReceipt response; - is stdin. \
       No network and no database is asked. Each element says who said it (provenance) and by which rows of \
       "switchyard mappings show" (rules). Exit status: 0 converted, 1 refused.
       """,
@@ -28,7 +28,7 @@ struct ConvertCommand {
       .value("to", "FORM", choices: ["canonical"], ""),
       JSONOutput.option,
       .value("root", "FILE", repeats: true, "Trust exactly these roots instead of Apple's (DER or PEM)."),
-      .flag("allow-unsigned", "Take what nobody vouches for too: decoded payloads, Xcode's data, unproven receipts."),
+      .flag("allow-unsigned", "Take unverified data too: decoded payloads, Xcode's data, unproven receipts."),
       .value("app", "APP", "The bundle id, where the input names none; an input of another app is refused."),
       .value(
         "environment", "NAME", choices: Environment.allCases.map(\.rawValue),

@@ -38,9 +38,9 @@ struct ConvertedText {
     switch converted.trust {
     case .signature: "signed by Apple"
     case .receipt: "by a receipt that Apple signed"
-    case .sharedSecret: "unsigned, from somebody who knows the shared secret"
+    case .sharedSecret: "unsigned, from a holder of the shared secret"
     case .apple: "as Apple answered"
-    case .none: "NOBODY vouches for it"
+    case .none: "UNVERIFIED"
     }
   }
 

@@ -19,7 +19,7 @@ enum DatabaseCommand {
 
   private static let migrate = Command(
     "migrate", "Bring the schema to the version of this build; safe to run twice.",
-    whenStopped: "The steps that were done stay. Run it again to go on.",
+    whenStopped: "The finished steps stay. Run it again to continue.",
     examples: [
       Command.Example("switchyard db migrate"),
       Command.Example("switchyard db migrate --dry-run", "which steps are missing"),

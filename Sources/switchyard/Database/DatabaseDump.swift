@@ -7,10 +7,10 @@ import Synchronization
 /// `switchyard db dump`: what is known, as text that two ledgers can be compared by.
 enum DatabaseDump {
   static let command = Command(
-    "dump", "Print what is known as JSON lines that depend on the messages alone.",
+    "dump", "Print the ledger as JSON lines that depend only on the messages.",
     discussion: """
-      No surrogate ids, arrival times, attempts or audit: two databases that took in the same messages, in whatever order, \
-      print the same.
+      No surrogate ids, arrival times, attempts or audit: two databases that ingested the same messages, in any \
+      order, print the same.
       """,
     whenStopped: "The lines that were written are whole, and the dump is not. Nothing was changed; start it again.",
     examples: [

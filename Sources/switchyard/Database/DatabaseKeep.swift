@@ -8,7 +8,7 @@ enum DatabaseKeep {
     "keep", "Keep the private database running while other processes use it.",
     discussion: """
       The commands that use the private database start this process. It starts the server, starts it again when it dies, \
-      and stops it when no process uses it any more. It ignores SIGHUP, SIGINT and SIGTERM: stop the processes that use \
+      and stops it when no process uses it. It ignores SIGHUP, SIGINT and SIGTERM: stop the processes that use \
       the database instead. It writes what happens to keeper.log in --data-dir/database.
       """,
     examples: [Command.Example("switchyard db keep --data-dir /var/lib/switchyard")], isHidden: true

@@ -13,9 +13,9 @@ struct DatabaseRebuild {
   static let command = Command(
     "rebuild", "Derive purchases, customers and events anew from the inbox.",
     discussion: """
-      Beside what is there, then exchanged at once; readers and the service go on meanwhile. A message of \
-      Apple's that this build refuses ends it before anything is changed; one that nothing but a shared secret vouches for \
-      is left out, and counted. --dry-run compares and changes nothing: exit status 5 when there are \
+      The new tables are built next to the old ones and then exchanged; readers and the service continue. A \
+      message from Apple that this build refuses ends it before anything is changed; a message with only a shared secret is \
+      left out, and counted. --dry-run compares and changes nothing: exit status 5 when there are \
       differences.
       """,
     whenStopped: """
@@ -129,7 +129,7 @@ struct DatabaseRebuild {
   private func tell(_ refused: Rebuild.Refused) {
     guard refused.count > 0 else { return }
     terminal.note(
-      "\(refused.count) messages were left out: this build refuses them, and Apple vouches for none of them. They stay in "
+      "\(refused.count) messages were left out: this build refuses them, and they are not signed by Apple. They stay in "
         + "the inbox; what was known from them alone is not in the rebuilt tables:")
     for example in refused.examples { terminal.note("  \(example.digest.hex) \(example.reason)") }
     let more = refused.count - refused.examples.count

@@ -83,7 +83,7 @@ final class DemoRunner: Service {
     try await tale.checkEverything()
     var checks = tale.checks
     if let samples = stage.samples { try await handInRealAnswer(samples, &checks) }
-    try terminal.write("\nWhat a simulated App Store told of two apps, over HTTP, and what became of it\n\n")
+    try terminal.write("\nThe events of a simulated App Store with two apps, over HTTP, and their outcome\n\n")
     try tale.report.print(to: terminal)
     try tale.known.print(to: terminal)
     try checks.print(to: terminal)
@@ -126,7 +126,7 @@ final class DemoRunner: Service {
     let known = try await service.purchases("1000000906235058", of: app)
     checks.expect(
       refused.body["error"]?.object?["code"]?.string == "contradictsEnvelope" && taken.status == 200 && known != nil,
-      "A real answer of Apple's of 2021 is taken as Apple signed it, and refused as its publishers edited it")
+      "A real response from Apple of 2021 is accepted with Apple's signature, and refused with its publishers' edits")
   }
 
   private func sayWhereToLook(_ tokens: [String: String], dev: String) throws {
@@ -146,8 +146,8 @@ final class DemoRunner: Service {
       To look further
         \(program) explain \(Self.trailhead) \(dev)\(options)    # who said what, and which rule decided
         \(program) rollout status\(options)
-        \(program) outbox list --state delivered\(options)    # what the old back end was sent
-        \(program) quarantine list\(options)    # what was set aside, and why
+        \(program) outbox list --state delivered\(options)    # messages sent to the existing back end
+        \(program) quarantine list\(options)    # refused messages, and why
       \(staysAfterwards ? served : "")
       """)
   }

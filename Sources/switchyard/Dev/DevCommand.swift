@@ -15,11 +15,11 @@ enum DevCommand {
   static let command = Command(
     "dev", "Run the service with a simulated Apple, and a story if you like.",
     discussion: """
-      Everything `serve` does, trusting besides Apple a root made here (for Sandbox only, kept in --data-dir). --story \
+      Everything `serve` does, with a root made here in addition to Apple's (for Sandbox only, kept in --data-dir). --story \
       plays 40 days of two made-up apps instead: a simulated App Store posts V1 and V2 notifications, one app goes from \
-      V1 to V2 in between, an old back end hears what is forwarded, two forgeries come and one message is lost; the other \
+      V1 to V2 in between, a back end receives the forwarded messages, two forgeries come and one message is lost; the other \
       app goes live, and its old client's verifyReceipt is answered while Apple's is switched off; then \
-      everything that is known is compared with what is true. Its root counts for Production, in that process alone, \
+      the ledger is compared with the truth. Its root counts for Production, only in that process, \
       and its key ends with it: do not play it on a database that matters.
       """,
     examples: [
@@ -29,7 +29,7 @@ enum DevCommand {
     options: [
       .flag("story", "Play the story of two apps."),
       .flag("once", "End after the story; exit status 0 when everything went as it should."),
-      .value("samples", "DIRECTORY", "Also hand in a real answer of Apple's from these samples, when they are there."),
+      .value("samples", "DIRECTORY", "Also hand in a real response from Apple of these samples, if they exist."),
     ] + ServeOptions.options + DatabaseOptions.options + MasterKeyOptions.options
   ) { arguments, terminal in
     let database = try DatabaseOptions(arguments)

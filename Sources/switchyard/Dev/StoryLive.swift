@@ -32,7 +32,7 @@ extension StoryTale {
     try await appStore.closeVerifyReceipt()
     add(app, "Apple's verifyReceipt is switched off", "", nil, "from here on")
     try await appStore.act("setAutoRenew", customer, ["on": true])
-    try await scene("Anna turns auto-renewal on again", app)
+    try await scene("Anna resumes auto-renewal", app)
     let knowsNews = try await comesTrue {
       ours = try await service.verifyReceipt(receipt, password: password)
       let renewal = ours.body["pending_renewal_info"]?.array?.first?.object
@@ -41,7 +41,7 @@ extension StoryTale {
     add(app, "Anna's old client asks once more", "verifyReceipt", nil, "answered by the \(ours.source)")
     checks.expect(
       knowsNews && ours.body["status"] == 0,
-      "Without Apple's verifyReceipt it still is, and hears that she turned auto-renewal on")
+      "Without Apple's verifyReceipt it still is, and shows that she resumed auto-renewal")
   }
 
   /// An answer without what is its own; the order of keys means nothing.

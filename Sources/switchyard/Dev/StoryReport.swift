@@ -4,7 +4,7 @@ import Runtime
 /// What happened in a story, message by message, as a table.
 struct StoryReport {
   private var table = TextTable([
-    .init("DAY", .right), .init("APP"), .init("WHAT HAPPENS"), .init("APPLE TELLS, IN V2'S WORDS"), .init("AS"),
+    .init("DAY", .right), .init("APP"), .init("WHAT HAPPENS"), .init("APPLE REPORTS, IN V2'S WORDS"), .init("AS"),
     .init("OUTCOME"),
   ])
 
@@ -45,7 +45,7 @@ struct KnownReport {
     let subscription = result["subscriptions"]?.array?.first?.object
     let last = purchases.last
     let isRevoked = last?["revocationDate"] != nil
-    let isDisputed = subscription?["claimed"]?.object?["status"] != nil
+    let isDisputed = subscription?["unconfirmed"]?.object?["status"] != nil
     let isConfirmed = (subscription ?? last)?["confirmed"]?.bool == true && !isDisputed
     table.add([
       app.split(separator: ".").last.map(String.init) ?? app, last?["originalTransactionId"]?.string ?? "-",
@@ -55,6 +55,6 @@ struct KnownReport {
   }
 
   func print(to terminal: Terminal) throws {
-    try terminal.write("\nWhat is known now\n\n\(table.render(for: terminal))")
+    try terminal.write("\nThe ledger now\n\n\(table.render(for: terminal))")
   }
 }

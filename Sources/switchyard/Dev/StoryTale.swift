@@ -57,7 +57,7 @@ final class StoryTale {
     oldBackEnd.setDown(true)
     let cleo = try await appStore.enrol(in: trailhead, usesStoreKit1: false)
     let cleos = try await appStore.act("buy", cleo, ["productId": "plus.monthly"]).first ?? ""
-    try await scene("Cleo subscribes; the old back end, where Apple still posts, is down", trailhead)
+    try await scene("Cleo subscribes; the existing back end, where Apple still posts, is down", trailhead)
     oldBackEnd.setDown(false)
     try await appStore.send(trailhead, to: service.notificationsURL(trailhead), version: 2)
     add(trailhead, "Trailhead's URL at Apple is Switchyard's now, and V2", "", nil, "from here on")
@@ -71,11 +71,11 @@ final class StoryTale {
       before == nil && after != nil, "V1's retry after the switch to V2 brings Cleo's purchase: no gap at the switch")
 
     try await forge(forgeries)
-    try await pass(hours: 24 * 31, "A month passes: everybody renews", "")
+    try await pass(hours: 24 * 31, "A month passes: all subscriptions renew", "")
     try await appStore.act("setAutoRenew", anna, ["on": false])
-    try await scene("Anna turns auto-renewal off", inkwell)
+    try await scene("Anna switches auto-renewal off", inkwell)
     let archive = try await appStore.act("buy", anna, ["productId": "archive"])
-    try await scene("Anna buys the archive; V1 tells nobody of it", inkwell)
+    try await scene("Anna buys the archive; V1 does not report it", inkwell)
     try await verifyReceipt(of: anna, finds: archive.first ?? "")
     try await lostRefund(of: devs, ask)
     try await pass(hours: days * 24 - minutes / 60 - 3, "", "")
@@ -89,7 +89,8 @@ final class StoryTale {
     let receipt = try await appStore.receipt(of: customer)
     let answer = try await service.verifyReceipt(receipt, password: secrets[App.inkwell] ?? "").body
     add(
-      App.inkwell, "Anna's old client has its receipt verified, through us", "verifyReceipt", nil, "passed on, stored")
+      App.inkwell, "Anna's old client has its receipt verified, through Switchyard", "verifyReceipt", nil,
+      "passed on, stored")
     let isKnown = try await comesTrue {
       try await service.purchases(transaction, of: App.inkwell) != nil
     }
@@ -103,10 +104,10 @@ final class StoryTale {
     )
     arrived += 2
     add(
-      App.trailhead, "Mallory sends a purchase with certificates of her own", "SUBSCRIBED/INITIAL_BUY", 2, outcomes.0)
+      App.trailhead, "Mallory sends a purchase with her own certificates", "SUBSCRIBED/INITIAL_BUY", 2, outcomes.0)
     add(App.inkwell, "Mallory sends one with a guessed password", "SUBSCRIBED/INITIAL_BUY", 1, outcomes.1)
     checks.expect(
-      outcomes == ("quarantined", "quarantined"), "Both forgeries are set aside, each with its reason")
+      outcomes == ("quarantined", "quarantined"), "Both forgeries are in quarantine, each with its reason")
   }
 
   /// The worst message to lose; what Apple is asked afterwards mends it.
@@ -115,7 +116,7 @@ final class StoryTale {
     try await scene("Dev buys the archive", App.trailhead)
     try await appStore.lose("REFUND")
     try await appStore.act("refund", customer, ["transactionId": .string(archive)])
-    try await scene("Dev gets his money back; the message is lost on the way", App.trailhead)
+    try await scene("Dev gets his money back; the message is lost in transit", App.trailhead)
     let before = try await revocation(of: archive)
     let answer = try await service.client.send(try ask(archive))
     let taken = try await service.handIn(answer.body, of: App.trailhead)
@@ -145,11 +146,12 @@ final class StoryTale {
     }
     checks.expect(
       wrong == 0 && lines > 0,
-      "Of \(lines) purchases and subscriptions in the App Store \(lines - wrong) are known as they are")
+      "Of \(lines) purchases and subscriptions in the App Store \(lines - wrong) are known exactly")
     let heardAll = try await comesTrue { oldBackEnd.count == arrived }
     checks.expect(
       heardAll,
-      "The old back end heard \(oldBackEnd.count) of the \(arrived) messages that reached Switchyard, as they came")
+      "The existing back end received \(oldBackEnd.count) of the \(arrived) messages that reached Switchyard, unchanged"
+    )
   }
 
   func comesTrue(_ condition: () async throws -> Bool) async throws -> Bool {

@@ -11,7 +11,7 @@ import Time
 struct AppleAccessChecks {
   let all: [Check]
 
-  /// For how long a consumption request that came to nothing is told of.
+  /// For how long a consumption request that came to no event of.
   private static let recent = Interval.days(7)
 
   /// - Parameter keys: nil where there is no master key that can be read, which has its own line.
@@ -72,7 +72,7 @@ struct AppleAccessChecks {
         checks.append(
           .warn(
             "seeds", "\(failed.count) ids of \(app.bundleID) \(failed.environment.rawValue) failed: \(failed.reason)",
-            "`switchyard seeds status \(app.bundleID) --ids --state failed`; mended, `switchyard seeds retry \(app.bundleID)`"
+            "`switchyard seeds status \(app.bundleID) --ids --state failed`; once fixed, `switchyard seeds retry \(app.bundleID)`"
           ))
       }
       for closed in counts where closed.state == .waiting && closed.reason.hasPrefix(HistoryJobTable.closedDoor) {
@@ -80,7 +80,7 @@ struct AppleAccessChecks {
           .fail(
             "api key",
             "\(closed.count) ids of \(app.bundleID) \(closed.environment.rawValue) wait: \(closed.reason)",
-            "`switchyard api check --app \(app.bundleID)` tells what is wrong; then register the right key: "
+            "`switchyard api check --app \(app.bundleID)` shows the error; then register the right key: "
               + again(.apiKey, app.bundleID)))
       }
       let waiting = counts.filter { $0.state == .waiting }.reduce(0) { $0 + $1.count }
@@ -98,7 +98,7 @@ struct AppleAccessChecks {
     let counts = try ConsumptionTable.counts(since: now - recent, in: session)
     let remedies: [(state: ConsumptionRequestRecord.State, detail: String, remedy: String)] = [
       (
-        .expired, "went by unanswered: Apple decides without us",
+        .expired, "ended without an answer: Apple decides without it",
         "see why: `switchyard consumption list --state expired`"
       ),
       (
@@ -107,10 +107,10 @@ struct AppleAccessChecks {
       ),
       (
         .unnamed, "do not say which purchase Apple asks about",
-        "`switchyard consumption list --state unnamed`; whoever knows the purchase answers by `switchyard api consumption`"
+        "`switchyard consumption list --state unnamed`; answer once you know the purchase: `switchyard api consumption`"
       ),
       (
-        .claimed, "come from a V1 body alone, which anybody with the shared secret can make: people have to answer",
+        .claimed, "come only from a V1 body, which any holder of the shared secret can make: an operator must answer",
         "`switchyard consumption list --state claimed`; if a request is genuine: `switchyard consumption answer`"
       ),
     ]

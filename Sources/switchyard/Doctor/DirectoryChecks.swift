@@ -17,7 +17,7 @@ struct DirectoryChecks {
     guard let facts = FileMetadata(path) else {
       return .warn("data directory", "\(path) is not there yet", "the first command that needs it makes it")
     }
-    guard facts.isDirectory else { return .fail("data directory", "\(path) is no directory", "move it away") }
+    guard facts.isDirectory else { return .fail("data directory", "\(path) is not a directory", "move it away") }
     guard facts.mode & 0o022 == 0 else {
       return .fail("data directory", "\(path) may be written by others", "chmod go-w \(path)")
     }
@@ -26,7 +26,7 @@ struct DirectoryChecks {
     }
     // It holds the master key, and where the database is.
     if let free = FileMetadata.freeSpace(at: path), free < 16 << 20 {
-      return .fail("data directory", "\(free >> 20) MiB are free on its disk (\(path))", "make room there")
+      return .fail("data directory", "\(free >> 20) MiB are free on its disk (\(path))", "free space there")
     }
     return .ok("data directory", path)
   }
@@ -38,6 +38,7 @@ struct DirectoryChecks {
     }
     return [
       .warn(
+        // plain:ok, the name of a user
         "database user", "the private database runs as nobody, and other programs may run as nobody, too",
         "stop the service, add a system user mysql, `chown -R mysql: \(options.embeddedDirectory)/data`, start it again"
       )
@@ -55,10 +56,10 @@ struct DirectoryChecks {
     case .ample: .ok("disk space", text)
     case .low:
       .warn(
-        "disk space", text, "make room: unproven messages are not kept; a million notifications take about 3 GiB")
+        "disk space", text, "free space: unproven messages are not kept; a million notifications take about 3 GiB")
     case .scarce:
-      .fail("disk space", text, "make room: `serve` keeps evidence, and of the rest only what Apple sends")
-    case .full: .fail("disk space", "disk full: \(text)", "make room: `serve` stores nothing and answers 503")
+      .fail("disk space", text, "free space: `serve` keeps submissions and Apple's messages, and nothing else")
+    case .full: .fail("disk space", "disk full: \(text)", "free space: `serve` stores nothing and answers 503")
     }
   }
 

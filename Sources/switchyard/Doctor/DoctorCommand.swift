@@ -13,7 +13,7 @@ enum DoctorCommand {
     discussion: """
       One line a check: ok, warn or fail. Exit status: 0 without a failure, 1 with one.
 
-      --public asks a running service what it shows to strangers, and nothing else: at URL, else at 127.0.0.1:8080. \
+      --public only asks a running service what it shows to strangers: at URL, by default 127.0.0.1:8080. \
       Run it from outside of your network with the URL that Apple posts to.
       """,
     whenStopped: "The other checks were not made.",
@@ -69,7 +69,7 @@ enum DoctorCommand {
   ) async -> [Check] {
     if options.url == nil, !EmbeddedServer.hasData(in: options.embeddedDirectory) {
       return [
-        .warn("database", "there is none in \(options.dataDirectory) yet", "`switchyard db migrate` makes one")
+        .warn("database", "\(options.dataDirectory) holds no database yet", "`switchyard db migrate` makes one")
       ]
     }
     // Not made here: what is sealed under another one would not open.
@@ -87,7 +87,7 @@ enum DoctorCommand {
     } catch {
       // Whatever it is then, it says nothing of the database.
       if Task.isCancelled { return [] }
-      return [.fail("database", "\(error)", "start it, or mend --database")]
+      return [.fail("database", "\(error)", "start it, or correct --database")]
     }
   }
 }

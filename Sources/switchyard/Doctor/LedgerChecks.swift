@@ -118,7 +118,7 @@ struct LedgerChecks {
   private static func remedy(_ reason: QuarantineTable.Reason) -> String {
     let replay = "then `switchyard quarantine replay --code \(reason.code)`"
     return switch reason.code {
-    case "unknownApp": "`switchyard app add` it and name its old back end (`switchyard app legacy-url`), \(replay)"
+    case "unknownApp": "`switchyard app add` it and name its destination (`switchyard app legacy-url`), \(replay)"
     case "appAppleIdNotRegistered": "`switchyard app add --app-apple-id`, \(replay)"
     case "noSharedSecret":
       "`switchyard app secret BUNDLE_ID --shared-secret-file FILE`, \(replay)"

@@ -33,8 +33,8 @@ struct MemoryCheck {
       )
       : .warn(
         "memory", detail,
-        "this machine has \(machine), of which the database can take half: --database-memory \(Self.whole(most).exact); for "
-          + "all of it move to a machine with \(ByteSize(wanted.bytes * 2)), or to a MySQL or MariaDB of your own")
+        "this machine has \(machine), and the database can take half of it: --database-memory \(Self.whole(most).exact); for "
+          + "all of it move to a machine with \(ByteSize(wanted.bytes * 2)), or to your own MySQL or MariaDB")
   }
 
   /// A size with a quarter more than the ledger has, so that it may grow: a power of two, or half as much again.

@@ -33,19 +33,19 @@ struct OutboxChecks {
       checks.append(
         .fail(
           "outbox",
-          "\(depth.failing) messages or more were refused by the old back end of \(name): \(depth.failure ?? "")",
-          "mend the back end; `switchyard outbox list` says what it answers, and they are sent again by themselves"))
+          "\(depth.failing) messages or more were refused by the destination of \(name): \(depth.failure ?? "")",
+          "fix the back end; `switchyard outbox list` shows its responses, and delivery is retried automatically"))
     } else if let oldest = depth.oldest, now - oldest > patience {
       checks.append(
         .warn(
           "outbox",
-          "\(depth.waiting) messages wait for the old back end of \(name), the oldest since \(oldest.iso8601)",
+          "\(depth.waiting) messages wait for the destination of \(name), the oldest since \(oldest.iso8601)",
           "`switchyard outbox list` says what it answers"))
     }
     if depth.dead > 0 {
       checks.append(
         .warn(
-          "outbox", "\(depth.dead) messages for the old back end of \(name) were given up",
+          "outbox", "\(depth.dead) messages for the destination of \(name) were given up",
           "`switchyard outbox list --state dead` says why; `switchyard outbox replay` sends them again"))
     }
     return checks

@@ -42,7 +42,7 @@ struct PublicChecks {
     if Destination.isLoopback(base) {
       checks.append(
         .warn(
-          "public", "\(base) is this machine alone, to which more is shown",
+          "public", "\(base) is reachable only from this machine, which sees more than others",
           "name the address that Apple posts to: `switchyard doctor --public https://…`"))
     } else {
       checks += [Self.transport(base), Self.metrics(await ask("GET", "/metrics"))]
@@ -64,7 +64,7 @@ struct PublicChecks {
     url.lowercased().hasPrefix("https://")
       ? .ok("transport", "TLS")
       : .fail(
-        "transport", "plain http: tokens, shared secrets and receipts can be read on the way",
+        "transport", "plain http: tokens, shared secrets and receipts can be read in transit",
         "put a proxy with TLS in front, or serve with --tls-certificate-file and --tls-key-file")
   }
 
@@ -73,17 +73,17 @@ struct PublicChecks {
     case 403: .ok("notifications", "are not taken from this address")
     case 400, 413, 422:
       .warn(
-        "notifications", "are taken from this address too, and from anybody's if this is not one of Apple's",
+        "notifications", "are taken from this address too, and from any address if this is not one of Apple's",
         "serve with --allow-from apple, and behind a proxy with --trusted-proxy")
     case 404: .warn("notifications", "answered 404", "let the proxy pass /notifications on")
-    default: .warn("notifications", "answered \(answer.reason), which is unexpected", "look at what stands in front")
+    default: .warn("notifications", "answered \(answer.reason), which is unexpected", "check the proxy in front")
     }
   }
 
   static func metrics(_ answer: Answer) -> Check {
     answer.status == 200
       ? .fail(
-        "metrics", "anybody can read /metrics, which names the apps and their traffic",
+        "metrics", "strangers can read /metrics, which names the apps and their traffic",
         "let the proxy refuse /metrics from outside, or serve on a public address with --metrics-listen")
       : .ok("metrics", "are not shown to strangers (\(answer.reason))")
   }
@@ -94,6 +94,6 @@ struct PublicChecks {
     guard let open = answers.first(where: { !closed.contains($0.status) }) else {
       return .ok(name, "ask for a token")
     }
-    return .fail(name, "answered \(open.reason) to a stranger without a token", "look at what stands in front")
+    return .fail(name, "answered \(open.reason) to a stranger without a token", "check the proxy in front")
   }
 }

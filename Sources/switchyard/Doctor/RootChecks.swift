@@ -20,7 +20,7 @@ struct RootChecks {
       forProduction > 0
       ? [
         .warn(
-          "root", "\(forProduction) beside Apple's may make purchases that count as paid",
+          "root", "\(forProduction) in addition to Apple's may make purchases that count as paid",
           "remove --trust-root Production=FILE unless you know why it is there")
       ] : []
     all = [apple] + added + production

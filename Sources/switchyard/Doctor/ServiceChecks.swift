@@ -29,7 +29,7 @@ struct ServiceChecks {
     return [
       .fail(
         "service", "no service has said anything on this database for \(ProcessTable.silence.milliseconds / 1_000) s",
-        "start `switchyard serve`; until then nothing is taken in, forwarded, answered or asked")
+        "start `switchyard serve`; until then nothing is received, forwarded, answered or asked")
     ]
   }
 
@@ -56,7 +56,7 @@ struct ServiceChecks {
             "apple",
             "\(apple.errors) of \(apple.calls) calls of \(app.bundleID) \(environment.rawValue) got no answer from Apple's "
               + "verifyReceipt in the last \(answeredWithin.milliseconds / 60_000) minutes",
-            "see Apple's system status; who gets our answers is not affected: `switchyard rollout status "
+            "see Apple's system status; the rollout stage is not affected: `switchyard rollout status "
               + "\(app.bundleID)`"))
       }
     }

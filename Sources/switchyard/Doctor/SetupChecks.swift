@@ -13,13 +13,13 @@ struct SetupChecks {
       case .noLegacyURL(_, let environment):
         .warn(
           "forwarding",
-          "\(name) has no legacy URL in \(environment.rawValue): what Apple posts here does not reach its old back end",
+          "\(name) has no legacy URL in \(environment.rawValue): what Apple posts here does not reach its existing back end",
           "`\(gap.command)`, before Apple's URL is changed (runbooks/connect-app.md)")
       case .noSharedSecret:
         .warn(
           "shared secret",
-          "\(name) has no shared secret: V1 notifications are set aside, and forwarded only if it forwards unproven ones",
-          "`\(gap.command)`; an app to which Apple sends V2 alone needs none")
+          "\(name) has no shared secret: V1 notifications are quarantined, and forwarded only if it forwards unproven ones",
+          "`\(gap.command)`; an app to which Apple sends only V2 does not need one")
       case .noAPIKey:
         .warn(
           "api key",

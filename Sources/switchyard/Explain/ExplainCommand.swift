@@ -10,11 +10,11 @@ import Time
 /// `switchyard explain`: everything known about a purchase, and why it is taken to be so.
 enum ExplainCommand {
   static let command = Command(
-    "explain", "Tell what is known under an id, and why.",
+    "explain", "Show the ledger's data about an id, and its sources.",
     discussion: """
       ID is any id that ever named a purchase: a transaction, original transaction, line item or app transaction id, an \
-      account token, or a user id of the app's back end. First how things stand now; --sources adds each field with its \
-      source, its date and the row of Mappings that decided, and what every other source said of it. Messages are given by \
+      account token, or a user id of the app's back end. The current state comes first; --sources adds each field with its \
+      source, its date and the row of Mappings that decided, and the values of all other sources. Messages are given by \
       the beginning of their digest: `switchyard inbox show DIGEST --bodies` prints one. docs/model.md explains the rules.
       """,
     examples: [
@@ -27,7 +27,7 @@ enum ExplainCommand {
       ),
     ],
     options: [
-      .flag("sources", "Show each field of everything, with what every source said of it."),
+      .flag("sources", "Show each field, with the value of every source."),
       .value(
         "limit", "N",
         "Show the newest N purchases, events, accounts and transfers: 200 in text, all in JSON, unless given. Subscriptions are always shown."

@@ -18,7 +18,7 @@ extension Explanation {
     try writer.add("customers", dossier.customers.sorted { $0.key < $1.key }) { customer in
       .array(limit.first(of: customer.value.sorted()).map { .string($0.id) })
     }
-    try writer.add("claimedLinks", claimedNeighbours) { .object($0.json) }
+    try writer.add("unconfirmedLinks", claimedNeighbours) { .object($0.json) }
     try writer.add("subscriptions", subscriptions) { .object($0.json) }
     try writer.add("purchases", limit.newest(of: purchases)) { .object(json($0)) }
     try writer.add("appTransactions", appTransactions) { .object($0.json) }
@@ -26,7 +26,7 @@ extension Explanation {
     try writer.add("accounts", limit.newest(of: accounts, by: \.lastAsOf)) { .object($0.json) }
     try writer.add("transfers", limit.newest(of: transfers)) { .object($0.json) }
     try writer.add("messages", limit.newest(of: messages)) { .string(Digest(bytes: $0)?.hex ?? "") }
-    if dossier.claimsAreCut { try writer.add(["claimsCut": true]) }
+    if dossier.claimsAreCut { try writer.add(["unconfirmedTruncated": true]) }
     if isCut { try writer.add(["counts": .object(JSONObject(counts.map { ($0, .integer(Int64($1))) }))]) }
     try writer.end()
   }
@@ -53,9 +53,9 @@ extension ExplainedSubscription {
       "confirmed": .bool(decision?.isConfirmed ?? false), "grantsAccess": .bool(grantsAccess),
       "accessHeldUntil": grantsAccess ? JSONValue(decision?.accessHeldUntil?.sinceEpoch) : .null,
       "owner": owner.map { .object(JSONObject(owner: $0.accounts)) } ?? .null,
-      "lookUp": lookUp.map { .object($0.json) } ?? .null, "lookUpFailure": JSONValue(lookUp?.failure),
+      "lookup": lookUp.map { .object($0.json) } ?? .null, "lookupFailure": JSONValue(lookUp?.failure),
       "decidedBy": JSONValue(decision?.period?.key.line.text),
-      "claimed": claimed, "renewal": renewal.map { .object($0.json) } ?? .null,
+      "unconfirmed": claimed, "renewal": renewal.map { .object($0.json) } ?? .null,
     ]
   }
 }
@@ -108,7 +108,7 @@ extension ExplainedEvent {
       "notificationType": .string(event.notificationType), "subtype": JSONValue(event.subtype),
       "date": .integer(event.date.sinceEpoch), "originalTransactionId": JSONValue(event.originalTransactionID),
       "line": JSONValue(event.line?.text), "superseded": .bool(isSuperseded), "learned": .bool(occurrence.isLearned),
-      "claimed": .bool(occurrence.isClaimed),
+      "unconfirmed": .bool(occurrence.isClaimed),
       "rule": JSONValue(event.rule),
       "tellings": .array(
         occurrence.tellings.map { telling in
@@ -128,7 +128,7 @@ extension AccountAssociation {
       "kind": .string(kind.name), "value": .string(value), "originalTransactionId": .string(originalTransactionID),
       "line": .string(line.text), "firstAsOf": .integer(firstAsOf.sinceEpoch),
       "lastAsOf": .integer(lastAsOf.sinceEpoch), "message": .string(Digest(bytes: message)?.hex ?? ""),
-      "claimed": .bool(isClaimed),
+      "unconfirmed": .bool(isClaimed),
     ]
   }
 }

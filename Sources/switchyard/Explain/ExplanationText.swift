@@ -72,7 +72,7 @@ extension Explanation {
       return "subscription \(original): no period is known, only what Apple intends\n"
     }
     let access = explained.grantsAccess ? "access" : "NO access"
-    let status = decision.status?.name ?? "unknown: nobody with a vote says when it ends"
+    let status = decision.status?.name ?? "unknown: no source says when it ends"
     let proof = decision.isConfirmed ? "confirmed by Apple's signature" : "NOT confirmed by any signature"
     var lines = ["subscription \(original): \(status), \(access)", "  \(proof)"]
     if let claim = decision.claim {
@@ -128,7 +128,7 @@ extension Explanation {
     if let failure = lookUp.failure { lines.append("  the last attempt failed: \(failure.shown)") }
     if let until = decision.accessHeldUntil {
       lines.append(
-        "  access is held until \(until.iso8601) at the latest: the signed period is over, V1 says it goes on")
+        "  access is held until \(until.iso8601) at the latest: the signed period is over, V1 reports a renewal")
     }
     return lines
   }
@@ -141,7 +141,7 @@ extension Explanation {
   private var purchaseTable: TextTable {
     var table = TextTable([
       .init("ORIGINAL"), .init("LINE"), .init("PRODUCT"), .init("BOUGHT"), .init("EXPIRES"), .init("STATE"),
-      .init("TOLD BY"),
+      .init("SOURCE"),
     ])
     for told in limit.newest(of: purchases) {
       let purchase = told.shown
@@ -164,7 +164,7 @@ extension Explanation {
 
   private var eventTable: TextTable {
     var table = TextTable([
-      .init("WHEN"), .init("WHAT"), .init("ORIGINAL"), .init("LINE"), .init("TOLD BY"), .init("RULE"),
+      .init("WHEN"), .init("WHAT"), .init("ORIGINAL"), .init("LINE"), .init("SOURCE"), .init("RULE"),
       .init("MESSAGES"),
     ])
     for explained in limit.newest(of: events) {

@@ -20,7 +20,7 @@ struct ExtractCommand {
       A table is CSV as RFC 4180 defines it, separated by commas, semicolons or tabs like its header, with or without \
       a byte order mark. A field in quotes may hold anything, line breaks and delimiters too; a quote in it is written \
       twice. Lines end with LF or CR LF, or with CR where the header does. Every row has as many fields as the header. \
-      If a quote is missing or extra, the rows around it cannot be told apart: all lines from the last certain row to the \
+      If a quote is missing or extra, the rows around it cannot be distinguished: all lines from the last certain row to the \
       next are rejected, and the summary names them.
 
       Exit status: 0 when every receipt is usable, 3 when some are rejected.
@@ -31,12 +31,12 @@ struct ExtractCommand {
       """,
     examples: [
       Command.Example("switchyard extract --rejects rejects.csv receipts.csv.gz > ids.jsonl"),
-      Command.Example("switchyard extract --unverified --format csv - < receipts.txt", "fast, proven by nobody"),
-      Command.Example("switchyard extract rejects.csv", "the rejected rows again, after mending"),
+      Command.Example("switchyard extract --unverified --format csv - < receipts.txt", "fast, without verification"),
+      Command.Example("switchyard extract rejects.csv", "the rejected rows again, after correction"),
       Command.Example("switchyard extract --rejects rejects/ receipts/", "a folder; rejects file by file"),
     ],
     options: [
-      .flag("unverified", "Take receipts at their word: nobody is asked who signed them."),
+      .flag("unverified", "Accept receipts without verifying their signatures."),
       .value("root", "FILE", repeats: true, "Trust exactly these roots instead of Apple's (DER or PEM)."),
       .value(
         "signer", "SHA256", repeats: true,
@@ -44,13 +44,13 @@ struct ExtractCommand {
       .value(
         "rejects", "FILE",
         """
-        Write the rejected rows to this file, as they came and with the reason, to be mended and fed again. For a folder \
+        Write the rejected rows to this file, unchanged and with the reason, to be corrected and extracted again. For a folder \
         of inputs also a folder (with a slash at its end), which gets a file for each of them.
         """),
       Self.forSpreadsheet,
       .value(
         "format", "FORMAT", choices: OutputFormat.allCases.map(\.rawValue), default: OutputFormat.jsonl.rawValue,
-        "How usable receipts are written; ids: their ids alone, one a line."),
+        "How usable receipts are written; ids: only their ids, one a line."),
       .flag("json", "Say the summary and the progress as JSON."),
     ],
     arguments: [Positional("FILE", "The receipts: a file, a folder, or - for stdin.")]
@@ -61,8 +61,8 @@ struct ExtractCommand {
   /// Of what writes rejected rows.
   static let forSpreadsheet = Option.flag(
     "for-spreadsheet",
-    "Put an apostrophe in front of the cells of rejected rows that a spreadsheet would run as formulas. Such a file is to be "
-      + "looked at, not to be fed again: the apostrophes would count.")
+    "Put an apostrophe in front of the cells of rejected rows that a spreadsheet would run as formulas. Such a file is for "
+      + "reading, not for another extraction: the apostrophes would count.")
 
   private let path: String
   private let extraction: Extraction
@@ -78,7 +78,7 @@ struct ExtractCommand {
     wantsJSON = arguments.flag("json")
     if isUnverified, !arguments.values("root").isEmpty || !arguments.values("signer").isEmpty {
       throw UsageError(
-        .invalidValue, "--unverified asks nobody: leave --root and --signer away.", path: arguments.path)
+        .invalidValue, "--unverified verifies nothing: omit --root and --signer.", path: arguments.path)
     }
     let trust = try ReceiptTrustOptions.trust(arguments)
     var settings = Extraction.Settings()

@@ -100,7 +100,7 @@ struct ExtractReport: Sendable {
     text += " + \(grouped(accounts.duplicates)) duplicates + \(grouped(accounts.rejected)) rejected"
     let rate = seconds > 0 ? Int(Double(accounts.rows) / seconds) : accounts.rows
     text += "; \((seconds * 10).rounded() / 10) s, \(grouped(rate))/s"
-    text += isUnverified ? "; NOT VERIFIED: nobody vouches for any of it" : "; every signature verified"
+    text += isUnverified ? "; NOT VERIFIED: no signature was checked" : "; every signature verified"
     if let format = progress.figures.format { text += "; read as \(Self.name(of: format))" }
     for (code, count) in accounts.rejectedByReason { text += "\n  \(grouped(count)) \(code)" }
     text += damage(progress.figures)

@@ -13,11 +13,11 @@ struct FidelityCommand {
   static let command = Command(
     "fidelity", "Compare Apple's verifyReceipt response with Switchyard's.",
     discussion: """
-      RECEIPT is what was posted and ANSWER what Apple answered to it. The V2 data that the answer implies is derived from \
+      RECEIPT is a posted receipt and ANSWER is Apple's response to it. The V2 data that the answer implies is derived from \
       it, and an answer is composed from the receipt and that data, by the rules of the answer's date. Every field is \
       counted once: exact (from the receipt or the request), derived (from V2 data), echoed (latest_receipt, which only \
-      Apple can sign anew), unavailable (nothing that V2 signs tells it) or different. Give two folders to compare every \
-      receipt in the first with its answer in the second; they are matched by what is in them. Signatures are not \
+      Apple can sign anew), unavailable (not in V2's signed data) or different. Give two folders to compare every \
+      receipt in the first with its answer in the second; they are matched by their content. Signatures are not \
       checked. Exit status: 0 no difference, 5 differences, 1 a file cannot be compared.
       """,
     whenStopped: "The other pairs were not compared.",
@@ -78,12 +78,12 @@ struct FidelityCommand {
     let pairs = FidelityPair.matched(receipts, answers)
     if receipts.count < receiptFiles.count {
       let others = receiptFiles.count - receipts.count
-      terminal.note("\(others) of \(receiptFiles.count) files in \(receipt) are no receipts")
+      terminal.note("\(others) of \(receiptFiles.count) files in \(receipt) are not receipts")
     }
     if pairs.count < answerFiles.count {
       terminal.note(
         "\(answerFiles.count - pairs.count) of \(answerFiles.count) files in \(answer) are not compared: "
-          + "no answer of verifyReceipt, or no receipt belongs to it")
+          + "not a verifyReceipt response, or without a matching receipt")
     }
     guard !pairs.isEmpty else {
       terminal.note("No answer in \(answer) belongs to a receipt in \(receipt).")
@@ -126,7 +126,7 @@ struct FidelityCommand {
   private static func reason(_ error: Fidelity.Unusable) -> String {
     switch error {
     case .statusAlone(let status): "Status \(status) comes without a receipt, so there is nothing to compare."
-    case .notAnAnswer: "This is no answer of verifyReceipt: it has no status."
+    case .notAnAnswer: "This is not a verifyReceipt response: it has no status."
     case .otherGeneration: "The answer is about a receipt of the other generation (iOS 6 or later). Match the files."
     }
   }
@@ -141,7 +141,7 @@ struct FidelityCommand {
     let bytes = try Input.read(path, limit: Self.inputLimit)
     let reading = ReceiptReader().read(bytes)
     guard let receipt = reading.receipt else {
-      throw FidelityFileError(path: path, what: "is no receipt: \(reading.refusal?.detail ?? "unreadable")")
+      throw FidelityFileError(path: path, what: "is not a receipt: \(reading.refusal?.detail ?? "unreadable")")
     }
     return FidelityPair.PostedReceipt(
       path: path, receipt: receipt, data: String(decoding: bytes.filter { $0 > 0x20 }, as: UTF8.self))
@@ -152,14 +152,16 @@ struct FidelityCommand {
     limits.bytes = Self.inputLimit
     let bytes = try Input.read(path, limit: Self.inputLimit)
     guard let object = (try? JSONReader.read(bytes, limits: limits))?.object, object["status"] != nil else {
-      throw FidelityFileError(path: path, what: "is no answer of verifyReceipt: no JSON object with a status")
+      throw FidelityFileError(path: path, what: "is not a verifyReceipt response: no JSON object with a status")
     }
     return FidelityPair.Answer(path: path, json: object)
   }
 
   private static func files(in path: String) throws -> [String] {
     let names = Files.names(in: path)
-    guard !names.isEmpty else { throw usage("\(path) is no folder with files in it. Give two files or two folders.") }
+    guard !names.isEmpty else {
+      throw usage("\(path) is not a folder with files in it. Give two files or two folders.")
+    }
     return names.sorted().map { "\(path.hasSuffix("/") ? String(path.dropLast()) : path)/\($0)" }
   }
 }

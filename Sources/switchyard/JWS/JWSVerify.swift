@@ -14,7 +14,7 @@ struct JWSVerify {
     "verify", "Verify signed data of the App Store and print what it says.",
     discussion: """
       FILE holds a bare JWS, a body {"signedPayload": …}, or one of either a line; - is stdin. A notification is \
-      verified with the transaction and renewal inside it. What is not given is not checked. Exit status: 0 when all is \
+      verified with the transaction and renewal inside it. Only the given options are checked. Exit status: 0 when all is \
       verified, 1 when the only one is refused, 3 when some of several are.
       """,
     whenStopped: "The rest of the input was not verified.",
@@ -33,8 +33,9 @@ struct JWSVerify {
         "Refuse what is of another environment."),
       .flag(
         "check-revocation", formerly: "ocsp",
-        "Ask Apple's responders whether the certificates were revoked; refuse what they do not vouch for."),
-      .flag("allow-unsigned-test-data", "Accept data of Xcode and LocalTesting, which nobody vouches for."),
+        "Ask Apple's responders whether the certificates were revoked; refuse data unless they confirm its certificates."
+      ),
+      .flag("allow-unsigned-test-data", "Accept data of Xcode and LocalTesting, which is unverified."),
     ],
     arguments: [Positional("FILE", "The file to verify, or - for stdin.")]
   ) { arguments, terminal in

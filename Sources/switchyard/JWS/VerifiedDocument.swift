@@ -67,8 +67,8 @@ struct VerifiedDocument {
     switch main.trust {
     case .chain(let root, _, let serialNumber):
       let name = root == RootCertificate.appleG3.certificate.fingerprint ? "Apple Root CA - G3" : "root \(root.hex)"
-      lines.append("  vouched for by \(name), leaf \(serialNumber)")
-    case .unsignedTestData: lines.append("  NOBODY vouches for it: unsigned test data, accepted because you said so")
+      lines.append("  signed by \(name), leaf \(serialNumber)")
+    case .unsignedTestData: lines.append("  UNVERIFIED: unsigned test data, accepted because of --allow-unsigned")
     }
     lines += Self.members(main.payload, indent: "  ")
     for case (let name, let verified?) in inside {

@@ -7,8 +7,7 @@ enum MappingsCommand {
   static let command = Command(
     "mappings", "See what this build believes about Apple's words.",
     discussion: """
-      The tables of Mappings/ are embedded in the program: one fact a row, each with an id that stays the same for \
-      ever. Ledgers, logs and "switchyard convert" name facts by these ids.
+      The tables of Mappings/ are embedded in the program: one fact a row, each with an id that never changes. Ledgers, logs and "switchyard convert" name facts by these ids.
       """,
     examples: [Command.Example("switchyard mappings show events", "what every notification means")],
     subcommands: [show])
@@ -18,7 +17,7 @@ enum MappingsCommand {
     examples: [
       Command.Example("switchyard mappings show", "which tables there are"),
       Command.Example("switchyard mappings show events"),
-      Command.Example("switchyard mappings show D-030", "what is behind an id, wherever it stands"),
+      Command.Example("switchyard mappings show D-030", "the row of an id, in any table"),
       Command.Example("switchyard mappings show --row T-017", "the same"),
       Command.Example("switchyard mappings show --json transaction-fields", "a line each row"),
     ],

@@ -17,7 +17,7 @@ enum InboxCommand {
     "show", "Show the newest messages, or those whose digest begins so.",
     examples: [
       Command.Example("switchyard inbox show --limit 5"),
-      Command.Example("switchyard inbox show 9f86d081 --bodies", "one message, but for secrets"),
+      Command.Example("switchyard inbox show 9f86d081 --bodies", "one message, without secrets"),
     ],
     options: [
       .value("limit", "N", default: "20", "How many at most, 1 to 1000."),

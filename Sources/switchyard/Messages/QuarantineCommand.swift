@@ -9,7 +9,7 @@ import Time
 /// `switchyard quarantine`: what was refused but kept, and why.
 enum QuarantineCommand {
   static let command = Command(
-    "quarantine", "Look at refused messages, and take them in again.",
+    "quarantine", "Look at refused messages, and replay them.",
     examples: [
       Command.Example("switchyard quarantine list"),
       Command.Example("switchyard quarantine replay --code unknownApp", "after the app was added"),
@@ -119,7 +119,7 @@ extension QuarantineListing {
     [
       "digest": .string(digest.hex), "receivedAt": .integer(receivedAt.sinceEpoch), "kind": .string(kind.name),
       "code": .string(code), "source": .string(source),
-      "detail": .string(detail), "claimedApp": claimedApp.isEmpty ? .null : .string(claimedApp),
+      "detail": .string(detail), "unconfirmedApp": claimedApp.isEmpty ? .null : .string(claimedApp),
       "replays": .integer(Int64(replays)), "bytes": .integer(Int64(size)),
     ]
   }

@@ -7,8 +7,9 @@ import Time
 enum QuarantinePurge {
   static let command = Command(
     "purge", "Delete refused messages for good; without --yes only say how many.",
-    discussion: "What was refused by mistake can only be replayed while it is kept: purge what you have looked at.",
-    whenStopped: "What was deleted is gone, and the rest is kept. Run it again to go on.",
+    discussion:
+      "A message refused by mistake can only be replayed while it is kept: purge messages that you have looked at.",
+    whenStopped: "Deleted messages are gone, the rest is kept. Run it again to continue.",
     examples: [
       Command.Example("switchyard quarantine purge --code badSignature --older-than 30d", "how many would go"),
       Command.Example("switchyard quarantine purge --code badSignature --older-than 30d --yes"),

@@ -13,11 +13,11 @@ enum QuarantineReplay {
   static let command = Command(
     "replay", "Read refused messages again; what is accepted now moves to the inbox.",
     discussion: """
-      Notifications that `--forward-unproven deny` set aside go to the app's old back end now, if they stay and the app still \
+      Notifications that `--forward-unproven deny` quarantined go to the app's destination now, if they stay and the app still \
       has `deny`: replay them before you set `allow` again. Exit status: 0 when all moved, 3 when some stay. Doing it again \
       changes nothing.
       """,
-    whenStopped: "What was accepted is in the inbox, and the rest is in quarantine. Run it again to go on.",
+    whenStopped: "Accepted messages are in the inbox, the rest is in quarantine. Run it again to continue.",
     examples: [
       Command.Example("switchyard quarantine replay --code unknownApp", "after `switchyard app add`"),
       Command.Example("switchyard quarantine replay --all --dry-run", "which would be accepted?"),
@@ -25,7 +25,7 @@ enum QuarantineReplay {
     ],
     options: [
       QuarantineCommand.code, .flag("all", "Every refused message."),
-      .flag("dry-run", "Say what would become of each and change nothing."), JSONOutput.option,
+      .flag("dry-run", "Show the outcome for each message and change nothing."), JSONOutput.option,
       RevocationOption.option,
     ] + TrustOptions.options + MasterKeyOptions.options,
     arguments: [Positional("DIGEST", count: .optional, QuarantineCommand.digest)]

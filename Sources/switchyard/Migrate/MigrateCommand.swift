@@ -37,10 +37,10 @@ enum MigrateCommand {
   }
 
   private static let pause = changing(
-    "pause", "Let nothing more be read or asked about; what is under way ends.", .pause,
+    "pause", "Stop reading and asking; work in progress ends.", .pause,
     reason: "Why: kept in the audit and shown in status.")
   private static let cancel = changing(
-    "cancel", "End a job for good, and say what it leaves out. What is in the ledger stays.",
+    "cancel", "End a job for good, and show what it leaves out. The ledger keeps its data.",
     .cancel)
 
   private static func changing(

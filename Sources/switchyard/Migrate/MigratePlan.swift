@@ -17,7 +17,7 @@ enum MigratePlan {
     "plan", "Say what a job would read, ask and take, and write nothing but the plan.",
     discussion: """
       The sources are read as the job reads them, and every receipt is proven. --out keeps the plan, which `migrate apply` \
-      begins. How long Apple's limits make it is told by app, with what limits it.
+      begins. The duration by Apple's limits is shown by app, with the limiting endpoint.
 
       Exit status: 4 when every row was read and rejected, and then --out keeps nothing. A note says when every row of a \
       --sample was rejected.
@@ -30,9 +30,9 @@ enum MigratePlan {
         "switchyard migrate plan --source-database mysql://reader@old/shop --table receipts --rows 2000"),
     ],
     options: [
-      .value("app", "APP", "Whose all rows are; without it each says it itself."),
-      .value("environment", "NAME", "Production or Sandbox: of what does not say it itself."),
-      .value("sample", "N", "Read so many rows at most."),
+      .value("app", "APP", "The app of all rows; without it each row names its app."),
+      .value("environment", "NAME", "Production or Sandbox, for rows that do not name it."),
+      .value("sample", "N", "The largest number of rows to read."),
       .value("out", "PATH", "Keep the plan in this file."), JSONOutput.option,
     ] + MigrateSources.options + MigrateResume.limits + TrustOptions.options + MasterKeyOptions.options,
     arguments: [Positional("SOURCE", count: .any, "Files and folders, or - for stdin.")]
@@ -80,7 +80,7 @@ enum MigratePlan {
       if !plan.isUseless, let path = arguments.value("out") { try OutputFile(path).write(plan.json.encoded() + [0x0A]) }
       if arguments.wantsJSON { try terminal.write(plan.json) } else { try terminal.write(plan.text(for: terminal)) }
       if plan.isUseless {
-        terminal.note("every row was rejected: nothing would come of this, and no plan was kept")
+        terminal.note("every row was rejected: the job would change nothing, and no plan was kept")
         return .refused
       }
       if plan.rejectsAll {

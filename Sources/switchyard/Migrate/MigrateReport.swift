@@ -9,7 +9,7 @@ import Time
 /// `switchyard migrate report`: what came of a job, in words for a manager and figures for an engineer.
 enum MigrateReport {
   static let command = Command(
-    "report", "Say what came of a job: accounts, coverage by app, and what stays unknown and why.",
+    "report", "Show the result of a job: accounts, coverage by app, unknown ids and the reasons.",
     discussion: """
       --rejects FILE has the format of the input if that is one file; otherwise it is JSON Lines. The command reads the \
       sources once more, so they must still be in place. Correct the rows and start another job with the file. With \
@@ -85,11 +85,9 @@ enum MigrateReport {
     }
     if let rest = record.rest { text += "**Left out:** \(rest).\n\n" }
     text += """
-      Of \(accounts.rows) rows \(accounts.usable) were of use, \(accounts.duplicates) said what others said \
-      (\(accounts.links) of them for a further user), \(accounts.withoutPurchases) hold no purchase, and \
-      \(accounts.allRejected) were rejected. They name \(accounts.ids) ids: Apple's history is known of \
-      \(accounts.settled) (\(percent(accounts.settled, accounts.ids))), Apple knows nothing of \(accounts.unknown), \
-      \(accounts.failed) failed for good, and \(accounts.open) are still to be answered.
+      Of \(accounts.rows) rows \(accounts.usable) were usable, \(accounts.duplicates) repeated others (\(accounts.links) of them for a further user), \(accounts.withoutPurchases) hold no purchase, and \
+      \(accounts.allRejected) were rejected. They name \(accounts.ids) ids: Apple's history is known for \(accounts.settled) (\(percent(accounts.settled, accounts.ids))), Apple knows nothing of \(accounts.unknown), \
+      \(accounts.failed) failed for good, and \(accounts.open) are not answered yet.
 
 
       """

@@ -16,10 +16,10 @@ enum MigrateResume {
   static let command = Command(
     "resume", "Resume a paused or failed job, or change the limits of a job.",
     discussion: """
-      A limit that is named holds from now on, also in a job that is running; the others stay. With --here this process \
-      carries the job out, where no service runs or beside those that do. A job that is running already is joined.
+      A named limit holds from now on, also in a running job; the others stay. With --here this process carries \
+      the job out, without a service or in parallel with it. A job that is running already is joined.
       """,
-    whenStopped: "What was read is in the ledger, and nothing counts twice. Processes that serve go on with the job.",
+    whenStopped: "The rows read so far are in the ledger, and nothing counts twice. Running services continue the job.",
     examples: [
       Command.Example("switchyard migrate resume 1"),
       Command.Example("switchyard migrate resume 1 --rows 500 --hours 22-6", "slower, and only at night"),

@@ -18,9 +18,10 @@ struct MigrateSources {
       "column", "WHAT=COLUMN", repeats: true,
       """
       Which column holds what: receipt, user or app of a table, a CSV (its headers) or JSON objects (their members), by \
-      their usual names unless told; key of a table, which has to be unique and never NULL: the primary key unless told.
+      their usual names unless named; key of a table, which has to be unique and never NULL: the primary key \
+      unless named.
       """),
-    .value("where", "CONDITION", "Read these rows of the table alone, as \"created_at < '2026-01-01'\"."),
+    .value("where", "CONDITION", "Read only these rows of the table, as \"created_at < '2026-01-01'\"."),
   ]
 
   /// The copy of stdin.
@@ -63,7 +64,7 @@ struct MigrateSources {
     }
     if let name = wishes.ambiguous {
       throw UsageError(
-        .invalidValue, "--column names \(UsageError.shown(name)) for two things; each needs a column of its own.",
+        .invalidValue, "--column names \(UsageError.shown(name)) for two things; each needs its own column.",
         path: arguments.path)
     }
     self.wishes = wishes

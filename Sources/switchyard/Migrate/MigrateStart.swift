@@ -13,23 +13,23 @@ enum MigrateStart {
   static let command = Command(
     "start", "Begin a job; processes that serve carry it out.",
     discussion: """
-      SOURCE is what `switchyard extract` reads: a table, JSON Lines, a JSON array, one receipt a line, a folder of any \
-      of these, compressed or not, or - for stdin, which is kept in the data directory first. Beside receipts it may hold \
-      stored answers of verifyReceipt, notifications, signed transactions and bare ids, mixed: each is told by its \
-      content. What is said twice counts once; a second user of the same receipt is noted with it.
+      SOURCE is an input of `switchyard extract`: a table, JSON Lines, a JSON array, one receipt a line, a folder of any \
+      of these, compressed or not, or - for stdin, which is kept in the data directory first. It may also \
+      hold stored verifyReceipt responses, notifications, signed transactions and bare ids, mixed: each is recognized by \
+      its content. A repeated fact counts once; a second user of the same receipt is noted with it.
 
-      What could go wrong is said first, and nothing is begun: --yes begins all the same (exit status 4 without it).
+      Warnings come first, and then nothing is begun: --yes begins in spite of them (exit status 4 without it).
       """,
-    whenStopped: "What was read is in the ledger, and nothing counts twice. Processes that serve go on with the job.",
+    whenStopped: "The rows read so far are in the ledger, and nothing counts twice. Running services continue the job.",
     examples: [
       Command.Example("switchyard migrate start receipts.csv.gz", "each receipt names its app"),
       Command.Example("switchyard migrate start dump/ --app com.example.app --environment Production --yes"),
       Command.Example("switchyard migrate start receipts.csv --here", "without a service: this process does it all"),
     ],
     options: [
-      .value("app", "APP", "Whose all rows are; without it each says it itself."),
-      .value("environment", "NAME", "Production or Sandbox: of what does not say it itself, as bare ids."),
-      .flag("yes", "Begin although there are warnings; the report says so."),
+      .value("app", "APP", "The app of all rows; without it each row names its app."),
+      .value("environment", "NAME", "Production or Sandbox, for rows that do not name it, such as bare ids."),
+      .flag("yes", "Begin although there are warnings; the report lists them."),
       .flag("here", "Carry it out in this process, and end when it is done."), JSONOutput.option,
     ] + MigrateSources.options + MigrateResume.limits + InlineMigration.options,
     arguments: [Positional("SOURCE", count: .any, "Files and folders, or - for stdin.")]
@@ -48,20 +48,20 @@ enum MigrateStart {
   static let apply = Command(
     "apply", "Begin the job that a plan describes.",
     discussion: "A table's password is not in the plan: SWITCHYARD_SOURCE_DATABASE gives it again.",
-    whenStopped: "What was read is in the ledger, and nothing counts twice. Processes that serve go on with the job.",
+    whenStopped: "The rows read so far are in the ledger, and nothing counts twice. Running services continue the job.",
     examples: [Command.Example("switchyard migrate apply plan.json --yes")],
     options: [
-      .flag("yes", "Begin although there are warnings; the report says so."),
+      .flag("yes", "Begin although there are warnings; the report lists them."),
       .flag("here", "Carry it out in this process, and end when it is done."),
       .value(
         "source-database", "URL", environment: "SWITCHYARD_SOURCE_DATABASE", "The password of a table's database."),
       JSONOutput.option,
     ] + InlineMigration.options,
-    arguments: [Positional("PLAN", "What `migrate plan --out` kept.")]
+    arguments: [Positional("PLAN", "The plan of `migrate plan --out`.")]
   ) { arguments, terminal in
     let path = arguments.positionals[0]
     guard let plan = MigrationPlan.Begin(try Input.read(path, limit: 64 << 20)) else {
-      throw FileError(path, reason: "it is no plan; `switchyard migrate plan --out FILE` makes one")
+      throw FileError(path, reason: "it is not a plan; `switchyard migrate plan --out FILE` makes one")
     }
     return try await begin(arguments, try DatabaseOptions(arguments), terminal) { keys in
       let changed = try FileSource.changedFolders(since: plan.parts)

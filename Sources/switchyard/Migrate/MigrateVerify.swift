@@ -23,14 +23,14 @@ enum MigrateVerify {
       Apple's verifyReceipt is asked about as many customers as it takes to say, at 95 % confidence, that at most \
       --max-impact of them would have different access by Switchyard's answers; about all of them where the job brought fewer. \
       Run it when the job is done: customers without a known history are not counted, and more than 5 percent of them prove \
-      nothing. The app is in record or shadow, and its clients go on getting Apple's answers. Each comparison is kept as those \
+      nothing. The app is in record or shadow, and its clients still get Apple's answers. Each comparison is kept as those \
       of shadow are (`switchyard compare list`), and counts as evidence for `switchyard rollout advance`; differences are looked \
       at again after ten minutes, by `serve`. iOS 6 receipts with an unknown environment are not sampled. --dry-run ends with 4 \
       where nothing of an app would be compared. Exit status: 0 proven, 1 the database failed, 4 too few customers were \
       compared, or nothing of an app, 5 the limit is not proven: some customers would have different access, 7 Apple does not \
       answer. `cause` of --json says what kept the most receipts from being compared.
       """,
-    whenStopped: "What was compared is kept, and counts.",
+    whenStopped: "Finished comparisons are kept, and count.",
     examples: [
       Command.Example("switchyard migrate verify 1 --dry-run", "how many calls would it make?"),
       Command.Example("switchyard migrate verify 1"),
@@ -38,7 +38,7 @@ enum MigrateVerify {
         "switchyard migrate verify 1 --app com.example.app --environment Production --max-impact 0.1 --json"),
     ],
     options: [
-      .value("app", "APP", "This app alone."), EnvironmentOption.option,
+      .value("app", "APP", "Only this app."), EnvironmentOption.option,
       .value(
         "max-impact", "PERCENT", default: "0.5", "The rate of customers with an impact that must not be exceeded."),
       .value(

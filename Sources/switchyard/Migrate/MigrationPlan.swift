@@ -90,7 +90,7 @@ struct MigrationPlan {
 
   func text(for terminal: Terminal) -> String {
     let accounts = estimate.accounts
-    var text = MigrationText.rows(accounts) + (estimate.isWhole ? "\n" : " (of the first rows alone)\n")
+    var text = MigrationText.rows(accounts) + (estimate.isWhole ? "\n" : " (of the first rows only)\n")
     for part in parts.prefix(20) {
       text += "reads \((try? MigrationSource(stored: part.source))?.details ?? part.source)"
       text += columns[part.source].map { "\($0.details)\n" } ?? "\n"
@@ -111,7 +111,7 @@ struct MigrationPlan {
     }
     let dead = places.reduce(0) { $0 + $1.figures.lookUps - $1.figures.active }
     if dead > 0 {
-      text += "\(dead) of the customers are probably not active any more: they are asked about last\n"
+      text += "\(dead) of the customers are probably no longer active: they are asked about last\n"
     }
     for (reason, count) in accounts.rejected.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
       let example = estimate.samples.first { $0.reason == reason }
@@ -156,7 +156,7 @@ extension InputColumns {
   /// For people: what is read of a file, and what is not.
   fileprivate var details: String {
     guard let receipt else {
-      return ": \(format.name)" + (names.isEmpty ? "" : ", each row told by its content, members \(list(names))")
+      return ": \(format.name)" + (names.isEmpty ? "" : ", each row recognized by its content, members \(list(names))")
     }
     var text = ": \(format.name), \(isGuessed ? "no header, guessed " : "")receipt=\(list([receipt]))"
     text += userID.map { ", user=\(list([$0]))" } ?? ", \(Self.noUser)"

@@ -100,7 +100,7 @@ struct VerifyReport {
     case .incomplete, .tooFew: break
     }
     let few = proof.verdict == .tooFew ? " Few customers were compared: \(bound)." : ""
-    if proof.isStopped { return "not proven: the command was stopped. What was compared counts.\(few)" }
+    if proof.isStopped { return "not proven: the command was stopped. Finished comparisons count.\(few)" }
     if let text = cause(proof) { return "not proven: \(text).\(few)" }
     if proof.asked == 0 { return "not proven: no usable row is a receipt that can be sent to Apple." }
     return "not proven." + (few.isEmpty ? " Too many receipts could not be compared." : few)
@@ -111,8 +111,8 @@ struct VerifyReport {
     let count = proof.count(cause)
     let receipts = "\(count) of \(proof.asked.counted("receipt"))"
     return switch cause {
-    case .unanswered: "Apple did not answer \(count) of \(proof.asked.counted("call")). What was compared counts"
-    case .failed: "the database of Switchyard failed for \(receipts). What was compared counts"
+    case .unanswered: "Apple did not answer \(count) of \(proof.asked.counted("call")). Finished comparisons count"
+    case .failed: "the database of Switchyard failed for \(receipts). Finished comparisons count"
     case .unproven:
       """
       this command cannot prove \(receipts). Pass the same --trust-root options as the process that ran the job

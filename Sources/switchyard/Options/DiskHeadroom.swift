@@ -9,7 +9,7 @@ enum DiskHeadroom {
     "disk-headroom", "SIZE", default: ByteSize(Int(DiskSpaceMonitor.Settings.standard)).exact,
     environment: "SWITCHYARD_DISK_HEADROOM",
     "Disk space that must stay free where the private database's files are, as 512M or 2G. With less, unproven messages are not kept; "
-      + "with less than a quarter of it, every sender is answered 503 \"disk full\". 0 turns this off.")
+      + "with less than a quarter of it, every sender is answered 503 \"disk full\". 0 disables this.")
 
   /// In bytes.
   static func size(_ arguments: ParsedArguments) throws(UsageError) -> UInt64 {

@@ -38,7 +38,7 @@ struct MasterKeyOptions: Sendable {
       try make(note)
     }
     let facts = FileMetadata(path)
-    if let facts, !facts.isRegular { throw MasterKeyFileError(path: path, reason: "it is no regular file") }
+    if let facts, !facts.isRegular { throw MasterKeyFileError(path: path, reason: "it is not a regular file") }
     let bytes = try Input.read(path, limit: 1_024)
     if let facts, facts.mode & 0o077 != 0 {
       note("warning: others than its owner may open the master key \(path); chmod 600 it")

@@ -13,11 +13,11 @@ struct TrustOptions: Sendable {
       "trust-root", "[ENVIRONMENT=]FILE", repeats: true, environment: "SWITCHYARD_TRUST_ROOT",
       formerly: "trust-root-for",
       """
-      Trust the roots of FILE (DER or PEM) too, beside Apple's, in this environment alone: \(environments); without one in \
+      Trust the roots of FILE (DER or PEM) in addition to Apple's, only in this environment: \(environments); without one in \
       the sandbox.
       """),
     .flag(
-      acknowledgement, "Needed to trust a root for Production: whoever holds its key can make purchases that count."),
+      acknowledgement, "Needed to trust a root for Production: the holder of its key can make purchases that count."),
   ]
 
   private static let environments = AppStoreEnvironment.allCases.map(\.rawValue).joined(separator: ", ")

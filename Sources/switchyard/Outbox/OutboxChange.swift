@@ -31,7 +31,7 @@ enum OutboxChange: Sendable {
   private func make(_ name: String, _ summary: String, _ examples: [Command.Example]) -> Command {
     Command(
       name, summary, discussion: "The messages themselves stay in the inbox. Doing it again changes nothing.",
-      whenStopped: "What was changed stays so. Run it again to go on.",
+      whenStopped: "Finished changes stay. Run it again to continue.",
       examples: examples,
       options: [
         .flag("all", "Every one of them."), OutboxCommand.app, EnvironmentOption.option,

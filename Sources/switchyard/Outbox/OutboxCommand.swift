@@ -13,7 +13,7 @@ enum OutboxCommand {
     "outbox", "See what waits to be forwarded; send it again or give it up.",
     examples: [
       Command.Example("switchyard outbox list"),
-      Command.Example("switchyard outbox replay --all", "after the old back end was mended"),
+      Command.Example("switchyard outbox replay --all", "after the back end was fixed"),
     ],
     options: DatabaseOptions.options,
     subcommands: [list, OutboxChange.replay.command, OutboxChange.dead.command])
@@ -24,7 +24,7 @@ enum OutboxCommand {
   private static let list = Command(
     "list", "Count the waiting and dead messages of each destination, then list the oldest, or one DIGEST.",
     discussion: """
-      STATE is waiting, sending (on its way now), blocked (an earlier message of the same customer has to be delivered \
+      STATE is waiting, sending (in flight), blocked (an earlier message of the same customer has to be delivered \
       first), delivered, or dead (given up; `switchyard outbox replay` sends it again).
       """,
     examples: [

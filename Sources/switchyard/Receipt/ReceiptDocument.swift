@@ -78,7 +78,7 @@ struct ReceiptDocument {
     text += "\(receipt.app?.receiptType.map(\.plain) ?? "environment not signed")\n"
     if let proof = verified?.proof {
       let root = proof.root.map { "root \($0.hex.prefix(16))…" } ?? "a pinned signer"
-      text += "  vouched for by \(root), signer \(proof.signerSerialNumber)\n"
+      text += "  signed by \(root), signer \(proof.signerSerialNumber)\n"
     }
     let ids = receipt.originalTransactionIDs
     text += "  \(receipt.rows.count) purchases, \(ids.count) original transaction ids\n"

@@ -11,8 +11,8 @@ struct ReceiptInspect {
   static let command = Command(
     "inspect", "Prove receipts and print every purchase in them.",
     discussion: """
-      FILE holds one receipt: of an app or of an iOS 6 transaction, in base64 however it was damaged on its way, or as \
-      bytes; - is stdin. The signature is verified at the receipt's own date. Exit status: 0 when all are verified, 3 \
+      FILE holds one receipt: of an app or of an iOS 6 transaction, as bytes or in base64, also damaged in the \
+      usual ways; - is stdin. The signature is verified at the receipt's own date. Exit status: 0 when all are verified, 3 \
       when some are refused, 1 when none can be read.
       """,
     whenStopped: "The other files were not read.",

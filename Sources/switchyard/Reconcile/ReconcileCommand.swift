@@ -13,21 +13,22 @@ import Time
 /// `switchyard reconcile`: what Apple knows and we do not, found and taken in.
 enum ReconcileCommand {
   static let command = Command(
-    "reconcile", "Compare the ledger with Apple, and take in what is missing.",
+    "reconcile", "Compare the ledger with Apple, and ingest missing notifications.",
     discussion: """
-      Apple's notification history (180 days) is held against the inbox; then Apple is asked about customers whose \
-      subscription should have renewed and of whom nothing was heard. `serve` does the same every day. Ended at any \
-      time, what came is stored; doing it again changes nothing. What the app's old back end has taken already is not \
-      forwarded to it. SET ASIDE counts notifications of Apple's history that are in quarantine, also those of earlier \
-      runs. Exit status: 0 when all is known, 3 when something is left (in quarantine, or in a dry run to be taken in), 7 \
-      when Apple or our budget says later, 1 when nothing could be asked.
+      Apple's notification history (180 days) is compared with the inbox; then Apple is asked about customers \
+      whose subscription should have renewed and have no later notification. `serve` does the same every \
+      day. It may be stopped at any time, and a second run changes nothing. Notifications that the app's \
+      destination has already accepted are not forwarded to it again. QUARANTINED counts notifications of \
+      Apple's history that are in quarantine, also those of earlier runs. Exit status: 0 when all is known, 3 \
+      when something is left (in quarantine, or in a dry run to be ingested), 7 when Apple or the rate limit \
+      says later, 1 when nothing could be asked.
 
-      --last does not ask Apple, and shows the last measurement of each day. notifications: what Apple's history says it sent. \
-      renewals: ends of periods at which a renewal, or news of why there was none, had to come; our own expectation, and \
-      the only measure of Notifications V1. RECOVERED came through Apple's history or a look-up. Exit status: 0 when \
-      nothing is missing, 3 when something is.
+      --last does not ask Apple, and shows the last measurement of each day. notifications: those that Apple's \
+      history lists as sent. renewals: ends of periods at which a renewal, or the reason against one, had to \
+      come; this is an expectation, and the only measure of Notifications V1. RECOVERED came through Apple's \
+      history or a lookup. Exit status: 0 when nothing is missing, 3 when something is.
       """,
-    whenStopped: "What came is stored. Run the same command again to go on.",
+    whenStopped: "Received data is stored. Run the same command again to continue.",
     examples: [
       Command.Example("switchyard reconcile com.example.app --dry-run", "what is missing?"),
       Command.Example("switchyard reconcile --since 3d", "after an outage"),
@@ -41,11 +42,11 @@ enum ReconcileCommand {
         "since", "TIME",
         "Compare this much of the past, at most and by default 180d; with --last show it, by default 7d."),
       .flag("only-failures", "Only notifications that no server took: quicker, and measures nothing."),
-      .value("quiet", "TIME", "Ask also about every customer of whom nothing was said for so long; 0: about all."),
+      .value("quiet", "TIME", "Ask also about every customer without news for this long; 0: about all."),
       .value("look-ups", "N", default: "10000", "Customers asked about at most."),
       .flag("dry-run", "Say what is missing and change nothing."), JSONOutput.option,
     ] + AppleClient.options + TrustOptions.options + MasterKeyOptions.options + DatabaseOptions.options,
-    arguments: [Positional("APP", count: .optional, "Of this app alone.")]
+    arguments: [Positional("APP", count: .optional, "Only this app.")]
   ) { arguments, terminal in
     let options = try DatabaseOptions(arguments)
     if arguments.flag("last") { return try await LastReconciliation.show(arguments, options, terminal) }

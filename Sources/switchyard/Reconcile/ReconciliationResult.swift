@@ -39,7 +39,7 @@ struct ReconciliationResult {
       }
       if report.setAside > 0 {
         let count = report.setAside.counted("notification") + " of Apple's history"
-        notes.append("\(name): in quarantine, so not used: \(count); `switchyard quarantine list` tells why")
+        notes.append("\(name): in quarantine, so not used: \(count); `switchyard quarantine list` shows why")
       }
       if report.pending > 0 {
         notes.append(
@@ -60,7 +60,7 @@ struct ReconciliationResult {
   static func table(_ outcomes: [Self], isDry: Bool) -> TextTable {
     var table = TextTable([
       .init("APP"), .init("ENVIRONMENT"), .init("SENT", .right), .init("ARRIVED", .right),
-      .init(isDry ? "TO TAKE IN" : "TAKEN IN", .right), .init("SET ASIDE", .right),
+      .init(isDry ? "MISSING" : "RECOVERED", .right), .init("QUARANTINED", .right),
       .init(isDry ? "TO ASK" : "ASKED", .right), .init("UNKNOWN", .right), .init("PENDING", .right),
       .init("LEFT", .right),
     ])

@@ -14,12 +14,12 @@ enum RolloutAdvance {
   static let command = Command(
     "advance", "Take an app to the next stage, if the evidence for it is complete.",
     discussion: """
-      The steps are record, shadow, ramp with 1, 5, 25, 50 and 100 percent, live and complete; --percent says another share of \
-      customers, larger than the present one. Whoever is in a share is in each larger one. From ramp on a step needs \
+      The steps are record, shadow, ramp with 1, 5, 25, 50 and 100 percent, live and complete; --percent names \
+      another share of customers, larger than the present one. A customer of a share is in each larger one. From ramp on a step needs \
       evidence: an API key and a shared secret; Apple's history of every id, and a decision about ids that Apple's API does \
       not know; complete notifications of the days before; and enough customers compared for the upper bound of the rate of \
-      those who would have lost or gained access to be below --max-impact at 95 % confidence. What a higher \
-      --max-impact or a shorter --complete-for waives is noted in the audit. Customers whose history is not known do \
+      those who would have lost or gained access to be below --max-impact at 95 % confidence. The audit notes a higher \
+      --max-impact or a shorter --complete-for. Customers whose history is not known do \
       not count as compared; for live and complete they may be 5 percent of all. Within ramp, enough customers for the guard must have been compared since the percentage was set, \
       and the guard must find them sound. From ramp on the guard must also find no breach of impact, errors or latency in \
       its window now; where Apple is not asked there is nothing to find. Comparisons count for 14 days. Evidence of before recording began again does not count. Exit status: 0 \
@@ -28,13 +28,14 @@ enum RolloutAdvance {
 
       `switchyard seeds status APP --ids --state unknown` lists ids that Apple's API does not know. --accept-unknown-ids accepts all that are unknown now: \
       their customers get from a receipt what the receipt says. An id that becomes unknown later holds up a step again. --accept-cancelled-ids \
-      accepts those of bulk migrations that are cancelled now, of which Apple was not asked; `switchyard migrate report JOB` lists them. \
-      Neither takes a step: the command says what the next one lacks then.
+      accepts the ids of cancelled bulk migrations about which Apple was not asked; `switchyard migrate report JOB` lists them. \
+      Neither takes a step: the command then shows what the next step lacks.
 
-      --auto looks every minute, waits for what comes by itself (customers compared, days measured, histories of a migration) for 14 days at \
-      most, and stops with exit status 4 and the next command where somebody has to do something; where the guard, `rollout kill` \
-      or somebody else took our answers back it does not go on before an operator has taken a step by hand. It may be stopped at any \
-      time and begun again. complete is never reached so.
+      --auto looks every minute, waits for evidence (customers compared, days measured, histories of a \
+      migration) for 14 days at most, and stops with exit status 4 and the next command where an operator has to \
+      act. Where the guard, `rollout kill` or another operator took Switchyard's answers back, it does not \
+      continue before an operator has taken a step by hand. It may be stopped at any time and begun again. It \
+      never sets complete.
       """,
     whenStopped: "The stage is what `switchyard rollout status` shows. Run it again to continue.",
     examples: [
@@ -45,7 +46,9 @@ enum RolloutAdvance {
     ],
     options: [
       EnvironmentOption.option,
-      .value("percent", "N", "To ramp: the customers who get our answers, above 0 to 100, with up to two decimals."),
+      .value(
+        "percent", "N",
+        "To ramp: the percentage of customers who get Switchyard's answers, above 0 to 100, with up to two decimals."),
       .value(
         "max-impact", "PERCENT", default: "0.5", formerly: "impact-bound",
         "The rate of customers with an impact that must not be exceeded."),
@@ -186,13 +189,13 @@ enum RolloutAdvance {
       try terminal.write("\(app) \(place): \(name) is not proven yet\n")
     }
     if isDone, step.stage == .complete {
-      terminal.note("for whoever signs it off: `switchyard rollout report \(app) --environment \(place)`")
+      terminal.note("for the person who signs it off: `switchyard rollout report \(app) --environment \(place)`")
     }
     if plan.exceedsGuard {
       let percent = GuardRule.percent(Int(plan.demand.mostImpact * 1_000_000))
       terminal.note(
         """
-        the guard takes the app back above \(GuardRule.percent(plan.rule.mostImpact)), whatever --max-impact says. If \
+        the guard takes the app back above \(GuardRule.percent(plan.rule.mostImpact)), regardless of --max-impact. If \
         \(percent) is right: switchyard rollout guard \(app) --environment \(place) --max-impact \
         \(percent.filter { $0 != "%" && $0 != " " })
         """)

@@ -9,10 +9,10 @@ import Time
 /// `switchyard rollout cohort`: customers who get our answers first.
 enum RolloutCohort {
   static let command = Command(
-    "cohort", "Choose customers who get our answers before all others in a ramp.",
+    "cohort", "Choose customers who get Switchyard's answers before all others in a ramp.",
     discussion: """
-      In the stage ramp the customers of an app's cohort get our answers at every percentage above 0: they are in bucket 0. \
-      An ID is `customer:ID` or the ID alone (an originalTransactionId), `user:ID` (a user id that came with evidence), or \
+      In the stage ramp the customers of an app's cohort get Switchyard's answers at every percentage above 0: \
+      they are in bucket 0. An ID is `customer:ID` or only the ID (an originalTransactionId), `user:ID` (a user id that came with evidence), or \
       `token:UUID` (an appAccountToken). The purchases that it names now count: name a user again who bought later. Without \
       --add, --file, --remove and --clear the cohort is listed. Without --environment both environments are meant.
       """,
@@ -75,7 +75,7 @@ enum RolloutCohort {
     guard let member = CohortMember(text) else {
       throw UsageError(
         .invalidValue,
-        "\(UsageError.shown(text)) is not an ID: write customer:ID, the ID alone, user:ID or token:UUID.",
+        "\(UsageError.shown(text)) is not an ID: write customer:ID, only the ID, user:ID or token:UUID.",
         path: arguments.path)
     }
     return member

@@ -8,7 +8,7 @@ import Time
 /// `switchyard rollout guard`: when an app goes back to shadow by itself.
 enum RolloutGuardCommand {
   static let command = Command(
-    "guard", "Show or set when an app goes back to shadow by itself.",
+    "guard", "Show or set when an app automatically goes back to shadow.",
     discussion: """
       In ramp and live every service looks at the last --window since the stage was set. The app goes back to \
       shadow in three cases. Impact: at least --min-customers customers were compared, and more than --max-impact percent of them \
@@ -20,8 +20,8 @@ enum RolloutGuardCommand {
       step in which the window begins counts whole.
 
       Errors and latency cannot be judged where Apple is not asked: in complete, and in live of an app whose clients send \
-      tokens only. --max-errors 0 and --max-latency 0 turn these two off. `switchyard serve --alert-webhook URL` tells \
-      another system when an app goes back.
+      tokens only. --max-errors 0 and --max-latency 0 disable these two. `switchyard serve --alert-webhook URL` \
+      notifies another system when an app goes back.
       """,
     examples: [
       Command.Example("switchyard rollout guard com.example.app --environment Sandbox"),
@@ -34,10 +34,10 @@ enum RolloutGuardCommand {
       EnvironmentOption.option, .value("max-impact", "PERCENT", "The rate of customers above which it goes back."),
       .value(
         "max-errors", "PERCENT",
-        "By how many percentage points Switchyard's rate of errors may exceed Apple's. 0 turns this check off."),
+        "By how many percentage points Switchyard's rate of errors may exceed Apple's. 0 disables this check."),
       .value(
         "max-latency", "TIMES",
-        "Maximum ratio of Switchyard's p99 to Apple's, 1 to 100. 0 turns this check off."),
+        "Maximum ratio of Switchyard's p99 to Apple's, 1 to 100. 0 disables this check."),
       .value("window", "TIME", "The span of time that is looked at, 1m to 7d."),
       .value("min-customers", "N", "Customers who must have been compared, 1 to 1000000."),
       .value("min-calls", "N", "Calls that errors and latency are judged by at least, 1 to 1000000."),

@@ -12,17 +12,17 @@ enum RolloutKill {
   static let command = Command(
     "kill", "Stop answering verifyReceipt, for one app or for all: back to shadow.",
     discussion: """
-      Every app in ramp, live or complete goes back to shadow, each by itself: Apple answers its callers within five \
-      seconds, in every process. Nothing is deleted, and nothing refuses it. Where the database keeps it waiting it says so \
-      and goes on trying for 25 seconds; exit status 1 names what was not stopped. The same customers are picked by a later ramp. \
-      An app in shadow stays there, and `rollout advance --auto` does not move it on. In stages below \
+      Every app in ramp, live or complete goes back to shadow, each in its own transaction: Apple answers its callers within five \
+      seconds, in every process. Nothing is deleted, and nothing refuses it. Where the database keeps it waiting \
+      it reports this and tries for 25 seconds; exit status 1 names the apps that were not stopped. The same customers are picked by a later ramp. \
+      An app in shadow stays there, and `rollout advance --auto` does not advance it. In stages below \
       shadow nothing is changed: Apple answers there. With APP there is a line for each environment, with --all one for each that \
       is stopped and the number of the others. The kill \
-      is done before the command waits, for five seconds at most, until every running service follows; the last line says \
-      so. With --json there is an object for each app and environment, and the last object has `stillAnswered` (null \
+      is done before the command waits, for five seconds at most, until every running service follows; the last \
+      line reports it. With --json there is an object for each app and environment, and the last object has `stillAnswered` (null \
       if it could not be read) and `services` (null with --dry-run, or if it could not be read).
       """,
-    whenStopped: "What `switchyard rollout status` shows in ramp, live or complete is answered by Switchyard.",
+    whenStopped: "Switchyard answers for the apps that `switchyard rollout status` shows in ramp, live or complete.",
     examples: [
       Command.Example("switchyard rollout kill --all", "every app"),
       Command.Example("switchyard rollout kill com.example.app --reason \"wrong answers\""),

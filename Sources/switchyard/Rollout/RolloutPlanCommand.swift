@@ -11,9 +11,9 @@ enum RolloutPlanCommand {
   static let command = Command(
     "plan", "Show in which order to move the apps, and what each needs for its next step.",
     discussion: """
-      The app with the fewest ids first: what goes wrong then concerns the fewest customers. IDS are the originalTransactionIds that are known, COMPARED \
+      The app with the fewest ids comes first: an error then affects the fewest customers. IDS are the originalTransactionIds that are known, COMPARED \
       the customers who were compared in the last 24 hours, IN how long the evidence takes at least if the next days are like the last one: \
-      - where somebody has to do something first, or nothing came by which it could be told.
+      - where an operator has to act first, or nothing was compared yet.
       """,
     examples: [Command.Example("switchyard rollout plan"), Command.Example("switchyard rollout plan --json")],
     options: [JSONOutput.option]

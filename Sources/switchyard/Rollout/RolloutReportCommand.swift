@@ -11,8 +11,8 @@ enum RolloutReportCommand {
   static let command = Command(
     "report", "Say how an app was moved: what was compared, differed, affected, and is not proven.",
     discussion: """
-      Markdown, or a JSON object for each environment. Before `complete` it shows what is known so far; at `complete` it is for the file of whoever signs \
-      the migration off. Comparisons count for as long as they are kept.
+      Markdown, or a JSON object for each environment. Before `complete` it shows what is known so far; at \
+      `complete` it is for the person who signs the migration off. Comparisons count for as long as they are kept.
       """,
     examples: [
       Command.Example("switchyard rollout report com.example.app --environment Production > report.md"),
@@ -63,7 +63,7 @@ extension RolloutReport {
     }
     text += "\n## What is not proven\n\n"
     text += open.isEmpty ? "Nothing is missing.\n" : open.map { "* \($0)\n" }.joined()
-    text += "\nFields that V2 does not tell, and what old clients get in their place: docs/fidelity.md.\n"
+    text += "\nFields that are not in V2, and what old clients get instead: docs/fidelity.md.\n"
     text += "\n## What was changed\n\n| when | who | action | what and why |\n| --- | --- | --- | --- |\n"
     for change in changes {
       let reason = change.reason.replacing("|", with: "\\|").replacing("\n", with: " ")

@@ -12,13 +12,13 @@ enum RolloutSet {
     "set", "Move an app to a stage, in both environments or in one.",
     discussion: """
       Running services learn of it within five seconds; the command waits that long at most, and the last line says whether \
-      they follow (--json: `services`, null with --dry-run or where it could not be found out). What was decided by the \
-      old stage and is not committed yet is refused and decided anew. To legacy it goes only when nothing has waited in \
-      the outbox for a minute, since new messages are passed through at once and would overtake what waits; --pass-by \
-      accepts that. Exit status 4: the stage is not available or something it needs is missing.
+      they follow (--json: `services`, null with --dry-run or where it could not be found out). Messages decided \
+      by the old stage and not committed yet are decided anew. The stage legacy needs an outbox in which nothing \
+      has waited for a minute: new messages are passed through immediately and would overtake older ones; \
+      --pass-by accepts that. Exit status 4: the stage is not available or something it needs is missing.
 
-      In shadow our answers are composed beside Apple's and compared. In ramp the customers of --percent get our answers, \
-      always the same ones, and the others Apple's. In live and complete verifyReceipt is answered from the ledger; in \
+      In shadow Switchyard's answers are composed in parallel with Apple's and compared. In ramp the customers \
+      of --percent get Switchyard's answers, always the same ones, and the others Apple's. In live and complete verifyReceipt is answered from the ledger; in \
       complete Apple's endpoint is never asked. ramp, live and complete need evidence: `rollout advance` checks it. --force \
       sets them without it, and the audit says that it was forced. complete also needs a shared secret and an API key. Back \
       goes without --force.
@@ -34,8 +34,10 @@ enum RolloutSet {
     ],
     options: [
       EnvironmentOption.option, .value("reason", "TEXT", "Why; kept in the audit."),
-      .flag("pass-by", "To legacy although messages wait: they go on being sent, new ones pass them by."),
-      .value("percent", "N", "To ramp: the customers who get our answers, 0 to 100, with up to two decimals."),
+      .flag("pass-by", "To legacy although messages wait: their delivery continues, new ones overtake them."),
+      .value(
+        "percent", "N",
+        "To ramp: the percentage of customers who get Switchyard's answers, 0 to 100, with up to two decimals."),
       .flag("force", "To ramp, live or complete without evidence; needs --reason."),
       .flag("dry-run", "Say what would be done and do nothing."), JSONOutput.option,
     ],
@@ -119,7 +121,8 @@ enum RolloutSet {
     if let voids = move.voids { terminal.note("\(place): \(voids)") }
     if move.to.notifications == .passThrough, standing.depth.waiting > 0 {
       terminal.note(
-        "\(place): \(standing.depth.waiting) messages wait in the outbox and go on being sent; new ones pass them by")
+        "\(place): \(standing.depth.waiting) messages wait in the outbox and are still delivered; new ones overtake them"
+      )
     }
   }
 }

@@ -13,19 +13,20 @@ enum RolloutStatusCommand {
     "status",
     "Show every app's stage, how its answers compare with Apple's, and what the guard says.",
     discussion: """
-      Comparisons of the last 24 hours. COMPARED and IMPACT count customers, DIFFER counts comparisons. INCOMPLETE are customers of \
-      whom nothing was shown, since their history was not known when they were compared (cause `incomplete`). Apple is asked \
-      in our place then, so they count neither as COMPARED nor under IMPACT, even if their access would have differed. A \
-      line below the table counts those for whom it would, including customers who were compared again later. GUARD is `sound`, `held` (too few customers were compared in \
-      the last hour to tell, which is no all-clear: how many of how many, and their rate if it is above the threshold) or `breached` with \
-      its cause (impact, errors or latency), and - where nobody gets our answers.
+      Comparisons of the last 24 hours. COMPARED and IMPACT count customers, DIFFER counts comparisons. INCOMPLETE \
+      are customers without a known history when they were compared (cause `incomplete`). Apple answers them \
+      instead, so they count neither as COMPARED nor under IMPACT, even if their access would have differed. A \
+      line below the table counts those with different access, including customers who were compared again later. \
+      GUARD is `sound`, `held` (too few customers were compared in the last hour, which is not an all-clear: compared of \
+      needed, and their rate if it is above the threshold) or `breached` with its cause (impact, errors or latency), and - where no customer gets Switchyard's answers.
 
       P50/P99 are the milliseconds within which half of the answers, and 99 of 100, were given: the upper ends of steps, \
-      in whole steps of five minutes. Apple's time is from our request to Apple's whole answer. Ours is from when the \
-      receipt was read to the answer, if Apple was not asked first; for an answer that is only compared, the time to compose \
-      it and to wait for a core that nothing else needs. ERRORS are calls without an answer. Apple's: no response, an HTTP error, or status 21005, 21009 or 21100 to 21199. \
-      Ours: an answer that could not be composed, or one that in ramp came too late; before complete Apple is asked then. \
-      Answers that fail because Apple does not answer, calls whose app nobody can tell, and statuses that need no data of \
+      in whole steps of five minutes. Apple's time is from the request to Apple's whole answer. Switchyard's is \
+      from when the receipt was read to the answer, if Apple was not asked first; for an answer that is only compared, \
+      the time to compose it and to wait for a core that nothing else needs. ERRORS are calls without an answer. \
+      Apple's: no response, an HTTP error, or status 21005, 21009 or 21100 to 21199. Switchyard's: an answer that could \
+      not be composed, or one that in ramp came too late; before complete Apple is asked then. \
+      Answers that fail because Apple does not answer, calls whose app is unknown, and statuses that need no data of \
       the customer are not counted.
 
       The last line says how many services are running, and whether each works by the current stages (--json: `services`, the \
@@ -63,7 +64,7 @@ enum RolloutStatusCommand {
       var table = TextTable([
         .init("APP"), .init("ENVIRONMENT", isWhole: true), .init("STAGE", isWhole: true), .init("SINCE", isWhole: true),
         .init("COMPARED", .right), .init("DIFFER", .right), .init("IMPACT", .right), .init("INCOMPLETE", .right),
-        .init("OUR P50/P99", .right), .init("OUR ERRORS", .right), .init("APPLE P50/P99", .right),
+        .init("P50/P99", .right), .init("ERRORS", .right), .init("APPLE P50/P99", .right),
         .init("APPLE ERRORS", .right), .init("GUARD"),
       ])
       for status in all {

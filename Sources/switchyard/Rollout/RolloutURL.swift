@@ -10,9 +10,9 @@ enum RolloutURL {
   static let command = Command(
     "url", "Show in which version Apple posts an app's notifications, and what to set in App Store Connect.",
     discussion: """
-      V1 and V2 are when the last notification of each version came, TEST is the service's own daily test, which Apple sends in version 2 \
-      alone. After the version was changed to 2, Apple goes on trying to deliver what it began in version 1 for up to 78 hours: \
-      LATE V1 UNTIL says how long that may go on. Nothing is changed, and Apple is not asked.
+      V1 and V2 are when the last notification of each version came, TEST is the service's own daily test, which \
+      Apple sends only in version 2. After the version was changed to 2, Apple retries notifications of version 1 for up to 78 hours: \
+      LATE V1 UNTIL shows until when. Nothing is changed, and Apple is not asked.
       """,
     examples: [
       Command.Example("switchyard rollout url com.example.app"),
@@ -58,7 +58,7 @@ extension NotificationArrival {
     guard let heartbeat else { return "-" }
     if heartbeat.lostSince != nil { return "lost" }
     if heartbeat.token == nil { return "not asked" }
-    return heartbeat.returnedAt == nil ? "under way" : "arrived"
+    return heartbeat.returnedAt == nil ? "in progress" : "arrived"
   }
 
   fileprivate func advice(_ url: String, at now: Timestamp) -> String {
@@ -68,7 +68,7 @@ extension NotificationArrival {
     let place = "App Store Connect, App Information, App Store Server Notifications"
     switch state {
     case .silent: return "nothing came yet. \(place): set the \(environment) Server URL to \(url)"
-    case .v1: return "Apple posts version 1. When nothing needs it any more, set the version to 2 (\(place))"
+    case .v1: return "Apple posts version 1. When nothing needs it, set the version to 2 (\(place))"
     case .both:
       return "Apple posts version 2; what it began in version 1 may still come until \(lateUntil?.iso8601 ?? "-")"
     case .v2: return "Apple posts version 2. Nothing is left to be done"

@@ -126,9 +126,9 @@ enum SeedsCommand {
   }
 
   private static let retry = Command(
-    "retry", "Ask anew about ids that Apple did not know, or that failed; what waits is due at once.",
+    "retry", "Ask anew about ids that Apple did not know, or that failed; waiting ids are due immediately.",
     examples: [
-      Command.Example("switchyard seeds retry com.example.app", "after the key or the bundle id was mended"),
+      Command.Example("switchyard seeds retry com.example.app", "after the key or the bundle id was corrected"),
       Command.Example("switchyard seeds retry com.example.app --state failed --dry-run"),
     ],
     options: [states, .flag("dry-run", "Say how many and change nothing."), JSONOutput.option],
@@ -137,7 +137,7 @@ enum SeedsCommand {
     let states = states(arguments, else: [.waiting, .unknown, .failed])
     let isDry = arguments.flag("dry-run")
     guard !states.contains(.done) else {
-      throw UsageError(.invalidValue, "What is done is not asked about anew.", path: arguments.path)
+      throw UsageError(.invalidValue, "Finished ids are not asked about again.", path: arguments.path)
     }
     return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
       let retry = RetryHistoryJobs(of: arguments.positionals[0], states)

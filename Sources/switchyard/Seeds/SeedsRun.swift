@@ -15,10 +15,11 @@ enum SeedsRun {
   static let command = Command(
     "run", "Ask Apple about every id that is due, and end.",
     discussion: """
-      Beside a running service it takes a share of the budget, and nobody is asked about twice. Exit status 3 when ids \
+      In parallel with a service it takes a share of the rate limit, and no id is asked about twice. Exit status 3 when ids \
       are left.
       """,
-    whenStopped: "What came is stored, and ids that were not asked about are due at once. Run it again to go on.",
+    whenStopped:
+      "Received data is stored, and ids that were not asked about are due immediately. Run it again to continue.",
     examples: [Command.Example("switchyard seeds run")],
     options: [.retired("once"), JSONOutput.option]
       + MasterKeyOptions.options + TrustOptions.options + AppleClient.options

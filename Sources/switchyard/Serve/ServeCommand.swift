@@ -8,11 +8,12 @@ import Time
 /// `switchyard serve`: the service, until it is told to stop.
 enum ServeCommand {
   static let command = Command(
-    "serve", "Receive notifications and evidence, answer look-ups.",
+    "serve", "Receive notifications and submissions, answer lookups.",
     discussion: """
       Without --database it uses the private MariaDB in --data-dir, which runs as long as any process uses it. When it \
       listens, one line of JSON on stdout says where; everything else is log lines on stderr. SIGTERM or Ctrl-C lets \
-      running requests finish, gives back what is leased and ends with exit status 0, also while it starts; a second one leaves at once.
+      running requests finish, releases leases and ends with exit status 0, also while it starts; a second one \
+      ends it immediately.
       """,
     examples: [
       Command.Example("switchyard serve", "a private database, on port 8080 of this machine"),

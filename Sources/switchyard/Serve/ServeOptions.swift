@@ -10,7 +10,7 @@ struct ServeOptions: Sendable {
   static let options: [Option] = [
     .value(
       "listen", "ADDRESS:PORT", default: "127.0.0.1:8080", environment: "SWITCHYARD_LISTEN",
-      "Where to listen; port 0 picks a free one. [::]:8080 hears IPv4 and IPv6."),
+      "Where to listen; port 0 picks a free one. [::]:8080 accepts IPv4 and IPv6."),
     .value(
       "metrics-listen", "ADDRESS:PORT",
       "Serve /metrics, /livez and /readyz here too, in plain HTTP. Without it, /metrics is served on loopback only. "
@@ -25,9 +25,9 @@ struct ServeOptions: Sendable {
       "The addresses that have Apple's share of connections and memory. Default: 17.0.0.0/8."),
     .value(
       "back-end-networks", "NETWORK", repeats: true,
-      "Your own back ends: they have a share of their own, and no limit for each address."),
+      "Your own back ends: they have their own share, and no limit for each address."),
     .value(
-      "trusted-proxy", "NETWORK", repeats: true, "Believe X-Forwarded-For of these addresses, and of nobody else."),
+      "trusted-proxy", "NETWORK", repeats: true, "Believe X-Forwarded-For only from these addresses."),
     .value(
       "client-certificate-header", "NAME",
       "The header in which a --trusted-proxy names the certificate of a client that it authenticated: see "
@@ -52,7 +52,7 @@ struct ServeOptions: Sendable {
       environment: "SWITCHYARD_VERIFY_RECEIPT_SANDBOX_URL", "Where calls of /sandbox/verifyReceipt are passed on to."),
     .value(
       "answer-cache", "TIME", default: "30s",
-      "Give an answer of our own again to whoever sends the same receipt, 0: never. Not after news of the customer."),
+      "Repeat Switchyard's answer to callers that send the same receipt, 0: never. Not after news about the customer."),
     .value(
       "alert-webhook", "URL", environment: "SWITCHYARD_ALERT_WEBHOOK",
       "Post a JSON object to this URL when the guard takes an app back to shadow: https, or http on this machine. It is "
@@ -90,7 +90,7 @@ struct ServeOptions: Sendable {
     if callers.certificateHeader != nil, proxies.isEmpty {
       throw UsageError(
         .missingArgument,
-        "--client-certificate-header needs --trusted-proxy: anybody else could name a certificate in it.",
+        "--client-certificate-header needs --trusted-proxy: other senders could name a certificate in it.",
         path: arguments.path)
     }
     if http.limits.connectionsPerAddress != nil { http.limits.connectionRate = Rate(burst: 256, perSecond: 32) }

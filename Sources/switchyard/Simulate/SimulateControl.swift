@@ -14,21 +14,21 @@ enum SimulateControl {
     ("customers", "GET", "customers", "who is there: bundleId=… skip=… limit=…"),
     ("fault", "POST", "faults", "fault=rateLimited on=api times=3, and the like"),
     ("faults", "GET", "faults", "what is in force"),
-    ("mend", "DELETE", "faults", "no faults any more"),
+    ("mend", "DELETE", "faults", "no more faults"),
     ("destination", "PUT", "destinations", "bundleId=… environment=… url=… version=1"),
     ("destinations", "GET", "destinations", "where notifications go"),
     ("notifications", "GET", "notifications", "what was sent or not: state=waiting"),
-    ("consumption", "GET", "consumption", "what was told of consumption"),
-    ("truth", "GET", "truth", "what is true of everybody: v1Only=true"),
+    ("consumption", "GET", "consumption", "the answers about consumption"),
+    ("truth", "GET", "truth", "the truth about all customers: v1Only=true"),
   ]
 
   /// Answers are no longer: the truth about a world of many.
   private static let limit = 1 << 30
 
   static let command = Command(
-    "control", "Have a simulated App Store that serves do something, or tell something.",
+    "control", "Give an order to a running simulated App Store, or ask it a question.",
     discussion: "Orders: \(orders.map { "\($0.word) (\($0.help))" }.joined(separator: "; ")).",
-    whenStopped: "The simulated App Store goes on with the order that it was given.",
+    whenStopped: "The simulated App Store continues with its order.",
     examples: [
       Command.Example("switchyard simulate control --out world advance days=30"),
       Command.Example("switchyard simulate control --out world fault fault=serverError on=api times=2"),

@@ -10,14 +10,15 @@ struct SimulateServe {
   static let options: [Option] = [
     .value("port", "N", "Serve a simulated App Store on this port; 0 picks a free one."),
     .value("address", "ADDRESS", default: "127.0.0.1", "Where to listen, numeric."),
-    .value("pace", "N", default: "0", "Seconds of the world in one of the machine's; 0: it stands still until told."),
+    .value("pace", "N", default: "0", "Seconds of the world in one of the machine's; 0: it moves only by `advance`."),
     .value("notify", "URL", "Send notifications of all apps there; later changes by control."),
     .value("notify-version", "N", choices: ["1", "2"], default: "2", "Of the notifications."),
-    .value("parallel", "N", default: "1", "Notifications under way at once; with 1 they arrive in their order."),
+    .value(
+      "parallel", "N", default: "1", "Notifications in flight at the same time; with 1 they arrive in their order."),
     .flag("without-ocsp", "Leave the OCSP responder out of the certificates."),
     .flag(
       "keep",
-      "Keep the keys, the port and the world's clock in --out for the next start; --as-of counts at the first one alone."
+      "Keep the keys, the port and the world's clock in --out for the next start; --as-of counts only at the first start."
     ),
   ]
 

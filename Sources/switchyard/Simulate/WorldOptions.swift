@@ -12,7 +12,7 @@ struct WorldOptions: Sendable {
   }
 
   static let options: [Option] = [
-    .value("seed", "N", default: "1", "Another number tells of other customers."),
+    .value("seed", "N", default: "1", "Another number makes other customers."),
     .value("customers", "N", default: "100", "How many with --generate or --port, up to 10,000,000 or 1,000,000."),
     .value(
       "app", "APP", repeats: true, "The bundle ids of the apps."

@@ -99,7 +99,7 @@
     #expect(found[1].contains(#""history":"done""#), "\(found[1])")
     #expect(found[1].contains(id), "\(found[1])")
     #expect(found[2].hasPrefix("revoked "))
-    #expect(found[3].contains("TAKEN IN"))
+    #expect(found[3].contains("RECOVERED"))
     #expect(found[4].contains("customer"), "\(found[4])")
     #expect(found[4].contains(id), "\(found[4])")
     let shown = try await site.program.run("app", "list", Self.app, "--json").objects
@@ -111,8 +111,8 @@
   private func findMissed(_ site: Site) async throws {
     let missed = try await site.type("missed-notifications", ["APP": Self.app, "ENVIRONMENT": "Sandbox"])
     #expect(missed[0].contains("heartbeat") || missed[0].contains("quarantine"), "\(missed[0])")
-    #expect(missed[1].contains("TO TAKE IN"))
-    #expect(missed[2].contains("TAKEN IN"))
+    #expect(missed[1].contains("MISSING"))
+    #expect(missed[2].contains("RECOVERED"))
     #expect(missed[3].contains("SUCCESS"), "\(missed[3])")
     #expect(missed[3].contains("TEST"), "\(missed[3])")
     #expect(missed[4].contains("notifications"))

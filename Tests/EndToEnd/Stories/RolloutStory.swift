@@ -92,7 +92,7 @@
     let texts = try await site.type("rollback", ["APP": Self.moved, "ENVIRONMENT": "Production"])
     let expected = [
       [Self.moved, "Sandbox", "ramp 25 %", "breached", "APPLE P50/P99", "100/700"], ["ramp 25 % to shadow"],
-      ["TO TAKE IN", "Production"], ["ourDefect", "complaints"], [#""stage":"shadow""#],
+      ["MISSING", "Production"], ["ourDefect", "complaints"], [#""stage":"shadow""#],
     ]
     for (text, words) in zip(texts, expected) {
       for word in words { #expect(text.contains(word), "\(text)") }
@@ -170,7 +170,7 @@
     #expect(texts[0].contains("shadow"), "\(texts[0])")
     #expect(texts[0].contains("rollout.guard"), "\(texts[0])")
     #expect(texts[1].contains("ourDefect"), "\(texts[1])")
-    #expect(texts[2].contains("TO TAKE IN"), "\(texts[2])")
+    #expect(texts[2].contains("MISSING"), "\(texts[2])")
     #expect(texts[2].contains("Sandbox"), "\(texts[2])")
     #expect(texts.last?.contains("is not proven yet") == true, "\(texts)")
     // As step 2 says: the command ingests the message, and then nothing is missing.

@@ -30,7 +30,7 @@
     let stopped = try await StoppedProgram.run(database.program, command, SIGTERM) { _ in
       try await database.count("inbox") > before
     }
-    stopped.expectOrderlyStop(saying: "What came is stored. Run the same command again to go on.")
+    stopped.expectOrderlyStop(saying: "Received data is stored. Run the same command again to continue.")
     let report = try #require(try stopped.objects.first)
     let early = report["takenIn"]?.integer ?? 0
     #expect(early > 0, "\(report)")
@@ -97,7 +97,7 @@
     let stopped = try await StoppedProgram.run(database.program, words, SIGTERM) { _ in
       try await database.count("work WHERE owner IS NOT NULL") > 20
     }
-    stopped.expectOrderlyStop(saying: "ids that were not asked about are due at once")
+    stopped.expectOrderlyStop(saying: "ids that were not asked about are due immediately")
     #expect(try await database.count("work WHERE owner IS NOT NULL") == 0)
     let left = try await database.count("work WHERE state = 0")
     let summary = try #require(try stopped.objects.last)
@@ -202,12 +202,12 @@
       }
     }
     let patient = try await rebuild(again: nil)
-    patient.expectOrderlyStop(saying: "What was under way did not end in time.")
+    patient.expectOrderlyStop(saying: "The work in progress did not end in time.")
     #expect(patient.length > .seconds(3))
     let hurried = try await rebuild(again: .milliseconds(400))
     #expect(hurried.status == 130)
     #expect(hurried.length < StoppedProgram.longest, "\(hurried)")
-    #expect(!hurried.notes.contains("What was under way did not end in time."), "\(hurried.notes)")
+    #expect(!hurried.notes.contains("The work in progress did not end in time."), "\(hurried.notes)")
     await blocker.close()
   }
 
@@ -220,8 +220,8 @@
       ["quarantine", "purge", "--older-than", "0", "--yes"], "DELETE ON quarantine", "quarantine WHERE replays = 0",
       "the rest is kept"
     ),
-    (["outbox", "replay", "--all"], "UPDATE ON outbox", "outbox WHERE state = 2", "What was changed stays so."),
-    (["outbox", "dead", "--all"], "UPDATE ON outbox", "outbox WHERE state = 0", "What was changed stays so."),
+    (["outbox", "replay", "--all"], "UPDATE ON outbox", "outbox WHERE state = 2", "Finished changes stay."),
+    (["outbox", "dead", "--all"], "UPDATE ON outbox", "outbox WHERE state = 0", "Finished changes stay."),
   ]
 
   @Test(arguments: changes)

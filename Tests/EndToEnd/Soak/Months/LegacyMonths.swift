@@ -281,7 +281,7 @@ struct LegacyMonths: Sendable {
   /// What may be while Apple cannot be asked: a claimed refund takes nothing away yet, and whoever had no access when the
   /// API went down may have to wait for it.
   private static func isAllowed(_ found: JSONObject, _ grants: Bool, hadAccess: Bool) -> Bool {
-    let lookUp = found["lookUp"]?.object
+    let lookUp = found["lookup"]?.object
     guard lookUp?["state"] == "open" else { return false }
     return grants ? lookUp?["because"]?.array?.contains("refund") == true : !hadAccess
   }

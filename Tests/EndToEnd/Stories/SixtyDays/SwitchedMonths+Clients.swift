@@ -71,7 +71,7 @@ extension SwitchedMonths {
       if source == "apple", settled[one.app] == "complete" {
         outcome.complaints.append("\(date), \(one.app) \(one.customer): \(status) by apple in complete")
       }
-      if ["ramp", "live"].contains(mover.stages[one.app]), ["ledger", "look-up"].contains(source) {
+      if ["ramp", "live"].contains(mover.stages[one.app]), ["ledger", "lookup"].contains(source) {
         outcome.ledgered.insert(one.app)
       }
       // Apple's words for: try again.
