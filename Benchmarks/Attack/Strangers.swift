@@ -100,9 +100,9 @@ enum Strangers {
     let answer = try await client.send(ClientRequest(url: "http://127.0.0.1:\(service.port)/metrics"))
     await client.shutdown()
     let line = String(decoding: answer.body, as: UTF8.self).split(separator: "\n")
-      .first { $0.hasPrefix("switchyard_loop_stall_seconds ") }
+      .first { $0.hasPrefix("switchyard_event_loop_stall_seconds ") }
     guard let value = line?.split(separator: " ").last.flatMap({ Double($0) }) else {
-      throw BenchmarkError("no switchyard_loop_stall_seconds")
+      throw BenchmarkError("no switchyard_event_loop_stall_seconds")
     }
     return value
   }

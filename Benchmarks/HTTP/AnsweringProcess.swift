@@ -114,9 +114,10 @@ final class AnsweringProcess {
   /// How many of so many answers did not come from the ledger.
   func answersOfOthers(than all: Int) async throws -> Int {
     let answer = try await client.send(ClientRequest(url: "http://127.0.0.1:\(served.port)/metrics"))
-    let name = #"switchyard_answers_total{environment="Sandbox",source="ledger"} "#
-    let line = String(decoding: answer.body, as: UTF8.self).split(separator: "\n").first { $0.hasPrefix(name) }
-    return all - (line.flatMap { Int($0.dropFirst(name.count)) } ?? 0)
+    let (name, labels) = ("switchyard_verify_receipt_responses_total{", #"environment="Sandbox",source="ledger"} "#)
+    let lines = String(decoding: answer.body, as: UTF8.self).split(separator: "\n").filter { $0.hasPrefix(name) }
+    let counts = lines.filter { $0.contains(labels) }.compactMap { $0.split(separator: " ").last.flatMap { Int($0) } }
+    return all - counts.reduce(0, +)
   }
 
   /// Notifications as fast as they are acknowledged, as in `http.durable`, after a warm-up of these.

@@ -21,9 +21,9 @@ struct ShadowCounts: Sendable {
       } else if line.hasPrefix("switchyard_comparisons_total{") {
         compared += count
         if Self.label("cause", line) != "equal" { different += count }
-      } else if line.hasPrefix("switchyard_shadow_waiting") {
+      } else if line.hasPrefix("switchyard_shadow_queue_length") {
         waiting = count
-      } else if line.hasPrefix("switchyard_answers_total{"), Self.label("source", line) == "apple" {
+      } else if line.hasPrefix("switchyard_verify_receipt_responses_total{"), Self.label("source", line) == "apple" {
         ofApple += count
       }
     }

@@ -65,7 +65,7 @@ package struct ConsumptionResponder: Service {
       "switchyard_consumption_requests_total", help: "Consumption requests, by outcome.",
       labels: ["outcome"])
     waiting = metrics.gauge(
-      "switchyard_consumption_requests_waiting", help: "Consumption requests that are neither answered nor given up.",
+      "switchyard_consumption_requests_pending", help: "Consumption requests that are neither answered nor given up.",
       labels: [])
   }
 

@@ -13,31 +13,31 @@ struct ReconciliationMetrics: Sendable {
 
   init(_ registry: MetricsRegistry) {
     takenIn = registry.counter(
-      "switchyard_reconciled_notifications_total",
+      "switchyard_reconciliation_imported_total",
       help: "Notifications that were not received and were recovered from Apple's history.",
       labels: ["app", "environment"])
     lookedUp = registry.counter(
-      "switchyard_reconciled_customers_total",
+      "switchyard_reconciliation_queried_customers_total",
       help: "Customers asked about because no notification about them was received.",
       labels: ["app", "environment"])
     refundsAsked = registry.counter(
       "switchyard_refund_sweep_customers_total", help: "Customers whose refunds Apple was asked for in the background.",
       labels: ["app", "environment"])
     unfinished = registry.counter(
-      "switchyard_reconciliations_unfinished_total", help: "Parts of comparisons with Apple that ended early.",
+      "switchyard_reconciliation_failures_total", help: "Parts of comparisons with Apple that ended early.",
       labels: ["app", "environment", "part"])
     expected = registry.gauge(
-      "switchyard_completeness_expected",
+      "switchyard_notifications_expected",
       help: "Expected in the last 7 days: notifications by Apple's history, renewals by the ends of their periods.",
       labels: ["app", "environment", "measure"])
     arrived = registry.gauge(
-      "switchyard_completeness_arrived", help: "The part of the expected that was received without being asked for.",
+      "switchyard_notifications_received", help: "The part of the expected that was received without being asked for.",
       labels: ["app", "environment", "measure"])
     missing = registry.gauge(
-      "switchyard_completeness_missing", help: "Of it, what is not known at all.",
+      "switchyard_notifications_missing", help: "Of it, what is not known at all.",
       labels: ["app", "environment", "measure"])
     heartbeatLost = registry.gauge(
-      "switchyard_heartbeat_lost", help: "1 while Apple's TEST notifications do not come back, 0 otherwise.",
+      "switchyard_test_notification_lost", help: "1 while Apple's TEST notifications do not come back, 0 otherwise.",
       labels: ["app", "environment"])
   }
 }

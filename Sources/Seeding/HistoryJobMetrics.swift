@@ -26,27 +26,28 @@ package struct HistoryJobMetrics: Sendable {
     callSeconds = registry.timer(
       "switchyard_apple_call_seconds", help: "One attempt, from the request to the whole answer.", labels: ["endpoint"])
     customers = registry.counter(
-      "switchyard_seeding_customers_total", help: "Customers asked about, by outcome of the lookup.",
+      "switchyard_history_fetches_total", help: "Customers asked about, by outcome of the lookup.",
       labels: ["app", "environment", "outcome"])
     ids = registry.gauge(
-      "switchyard_seeds", help: "Ids by which Apple is asked, by state.",
+      "switchyard_history_jobs", help: "Ids by which Apple is asked, by state.",
       labels: ["app", "environment", "state"])
     secondsLeft = registry.gauge(
-      "switchyard_seeding_seconds_left", help: "How long asking about the ids that wait will take, by the budget.",
+      "switchyard_history_jobs_remaining_seconds",
+      help: "How long asking about the ids that wait will take, by the budget.",
       labels: ["app", "environment"])
     paused = registry.gauge(
-      "switchyard_seeding_paused", help: "1 while lookups pause because of Apple or the rate limit, 0 otherwise.",
+      "switchyard_history_jobs_paused", help: "1 while lookups pause because of Apple or the rate limit, 0 otherwise.",
       labels: ["app", "environment"])
     claimedLookUps = registry.counter(
-      "switchyard_claimed_look_ups_total",
+      "switchyard_unconfirmed_lookups_total",
       help: "Customers asked about because an unsigned message reported a change, by outcome.",
       labels: ["app", "environment", "outcome"])
     claimedOpen = registry.gauge(
-      "switchyard_claimed_changes_open",
+      "switchyard_unconfirmed_changes",
       help: "Changes that unsigned messages reported and Apple has not answered yet.",
       labels: ["app", "environment"])
     claimedOldestSeconds = registry.gauge(
-      "switchyard_claimed_changes_oldest_seconds",
+      "switchyard_unconfirmed_changes_oldest_age_seconds",
       help: "Age of the oldest reported change that Apple has not confirmed yet; 0 without one.",
       labels: ["app", "environment"])
     unverifiedOpen = registry.gauge(
@@ -58,7 +59,7 @@ package struct HistoryJobMetrics: Sendable {
       help: "Ended periods of subscriptions expected to renew: asked about, or known from signed data before.",
       labels: ["app", "environment", "outcome"])
     renewalChecksPlanned = registry.gauge(
-      "switchyard_renewal_checks_planned", help: "Subscriptions that are asked about when their period ends.",
+      "switchyard_renewal_checks_scheduled", help: "Subscriptions that are asked about when their period ends.",
       labels: ["app", "environment"])
   }
 

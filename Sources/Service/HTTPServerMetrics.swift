@@ -9,7 +9,7 @@ package struct HTTPServerMetrics: Sendable {
 
   package init(_ metrics: MetricsRegistry, logger: Logger) {
     refused = metrics.counter(
-      "switchyard_http_refused_total",
+      "switchyard_http_rejected_total",
       help:
         "Requests and connections that the HTTP server refused, by reason; detail says what was wrong with the bytes, or why the route refused.",
       labels: ["reason", "detail"])
@@ -22,7 +22,7 @@ package struct HTTPServerMetrics: Sendable {
       Double(server.counters.openConnections)
     }
     metrics.gauge(
-      "switchyard_loop_stall_seconds",
+      "switchyard_event_loop_stall_seconds",
       help: "The longest turn of an event loop in the last one to two minutes: its other connections waited that long."
     ) { server.longestTurn / .seconds(1) }
     metrics.gauge(

@@ -83,7 +83,7 @@ package final class ShadowComparer: Service {
     self.logger = logger
     queue = ShadowQueue(most: settings.waiting, mostBytes: settings.waitingBytes)
     metrics.gauge(
-      "switchyard_shadow_waiting", help: "verifyReceipt calls that wait to be compared."
+      "switchyard_shadow_queue_length", help: "verifyReceipt calls that wait to be compared."
     ) { [queue] in Double(queue.count) }
   }
 

@@ -18,7 +18,7 @@ struct ShadowMetrics: Sendable {
       help: "Comparisons in which a customer's access would have differed by Switchyard's response.",
       labels: ["app", "environment"])
     settled = registry.counter(
-      "switchyard_comparisons_settled_total",
+      "switchyard_comparisons_final_total",
       help: "Comparisons that were judged again after the settling time, by their final cause.",
       labels: ["app", "environment", "cause"])
     calls = registry.counter(

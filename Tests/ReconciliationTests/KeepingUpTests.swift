@@ -84,7 +84,7 @@
       #expect(isPlanned)
       #expect(try await kept.rowCount("reconciliations WHERE finished_until IS NOT NULL") == 0)
       let metrics = String(decoding: kept.metrics.prometheusText(), as: UTF8.self)
-      #expect(metrics.contains("switchyard_reconciliations_unfinished_total{"))
+      #expect(metrics.contains("switchyard_reconciliation_failures_total{"))
     }
   }
 }

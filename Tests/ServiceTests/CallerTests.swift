@@ -126,7 +126,7 @@ private func network(_ text: String) throws -> Network { try #require(Network(te
       let page = try await client.send(ClientRequest(method: "GET", url: "\(base)/metrics"))
       #expect(page.status == 200)
       let text = String(decoding: page.body, as: UTF8.self)
-      #expect(text.contains("switchyard_http_refused_total{reason=\"notAdmitted\",detail=\"metricsElsewhere\"} 1\n"))
+      #expect(text.contains("switchyard_http_rejected_total{reason=\"notAdmitted\",detail=\"metricsElsewhere\"} 1\n"))
       // The database is asked once the service runs.
       let isReady = try await eventually {
         try await client.send(ClientRequest(method: "GET", url: base + "/readyz")).status == 200
@@ -154,7 +154,7 @@ private func network(_ text: String) throws -> Network { try #require(Network(te
       #expect(try await service.get("/v1/apps/com.example.other/purchases/1", token: service.token).status == 403)
       let metrics = try await service.text("/metrics").text
       for detail in ["unknownToken", "noToken", "sourceNotAllowed", "notFound", "methodNotAllowed", "wrongApp"] {
-        let line = "switchyard_http_refused_total{reason=\"notAdmitted\",detail=\"\(detail)\"} 1\n"
+        let line = "switchyard_http_rejected_total{reason=\"notAdmitted\",detail=\"\(detail)\"} 1\n"
         #expect(metrics.contains(line), "\(detail)")
       }
       #expect(metrics.contains("switchyard_http_connections{caller=\"anonymous\"} "))

@@ -70,7 +70,8 @@
       let signed = try service.notification()
       #expect(try await post(Self.stranger, signed).body["status"] == "stored")
       let metrics = try await service.text("/metrics").text
-      #expect(metrics.contains("switchyard_refusals_total{road=\"notifications\",reason=\"tooManyClaims\"} 1\n"))
+      #expect(
+        metrics.contains("switchyard_messages_rejected_total{road=\"notifications\",reason=\"tooManyClaims\"} 1\n"))
       // It may be a proxy that nobody named: said once in a minute.
       #expect(try await post(Self.stranger, Self.body(2)).status == 429)
       let lines = service.log.records.filter { $0.message == "V1 notifications refused with 429" }
@@ -157,7 +158,7 @@
       #expect(try await post("192.0.2.1", Self.body(3)).body["status"] == "stored")
       #expect(try await post(Self.stranger, service.notification()).body["status"] == "stored")
       let metrics = try await service.text("/metrics").text
-      #expect(metrics.contains("switchyard_claimed_stock_refused_total{app=\"\(RunningService.app)\"} 2\n"))
+      #expect(metrics.contains("switchyard_unconfirmed_quota_rejected_total{app=\"\(RunningService.app)\"} 2\n"))
       let message = "V1 notifications refused: the daily quota for unconfirmed ones is used up"
       let lines = service.log.records.filter { $0.message == message }
       #expect(lines.count == 1, "\(lines)")

@@ -101,7 +101,7 @@
       #expect(ready.status == 503 && ready.text.contains("disk full"))
       let metrics = try await service.text("/metrics").text
       #expect(metrics.contains("switchyard_disk_headroom_bytes 1000"))
-      #expect(metrics.contains("switchyard_not_kept_total{source=\"unproven\",reason=\"disk\"} 2"))
+      #expect(metrics.contains("switchyard_quarantine_dropped_total{source=\"unproven\",reason=\"disk\"} 2"))
 
       try await reach(5_000)
       #expect(try await post(3).body["status"] == "stored")

@@ -103,8 +103,8 @@
       #expect(try await service.rowCount("inbox") == 1)
       let metrics = try await service.text("/metrics").text
       for line in [
-        "switchyard_not_kept_total{source=\"unproven\",reason=\"rate\"} 1",
-        "switchyard_not_kept_total{source=\"legacy\",reason=\"rate\"} 1",
+        "switchyard_quarantine_dropped_total{source=\"unproven\",reason=\"rate\"} 1",
+        "switchyard_quarantine_dropped_total{source=\"legacy\",reason=\"rate\"} 1",
       ] { #expect(metrics.contains(line), "\(line)") }
     }
   }

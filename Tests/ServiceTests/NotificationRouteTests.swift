@@ -130,8 +130,8 @@
       }
       #expect(try await service.post("/notifications", body).body["status"] == "stored")
       let metrics = try await service.text("/metrics").text
-      #expect(metrics.contains("switchyard_unknown_total{what=\"value\"} 2"))
-      #expect(metrics.contains("switchyard_unknown_total{what=\"field\"} 1"))
+      #expect(metrics.contains("switchyard_undocumented_values_total{what=\"value\"} 2"))
+      #expect(metrics.contains("switchyard_undocumented_values_total{what=\"field\"} 1"))
       let events = try await service.pool.read { session throws(DatabaseError) in
         try session.query("SELECT notification_type, rule FROM events")
       }

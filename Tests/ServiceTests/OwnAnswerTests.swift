@@ -18,8 +18,10 @@
       }
       #expect(compared >= 50 && rows > 250, "\(compared) customers, \(rows) rows")
       let metrics = try await service.metrics()
-      #expect(metrics.contains("switchyard_answers_total{environment=\"Sandbox\",source=\"ledger\"} \(compared)"))
-      #expect(metrics.contains("switchyard_answers_total{environment=\"Sandbox\",source=\"lookup\"} \(compared)"))
+      for source in ["ledger", "lookup"] {
+        let labels = "app=\"\(AnsweringService.app)\",environment=\"Sandbox\",source=\"\(source)\""
+        #expect(metrics.contains("switchyard_verify_receipt_responses_total{\(labels)} \(compared)"))
+      }
     }
   }
 
@@ -33,7 +35,8 @@
       #expect(AnsweredWorld.differences(first.body, try await service.apple(request)) == [])
       #expect(
         try await service.metrics().contains(
-          "switchyard_answers_not_fresh_total{environment=\"Sandbox\",reason=\"noHistory\"} 1"))
+          "switchyard_verify_receipt_stale_total{app=\"\(AnsweringService.app)\",environment=\"Sandbox\",reason=\"noHistory\"} 1"
+        ))
       // Its ids are seeds: Apple's history is asked for by itself.
       let isKnown = try await eventually(within: .seconds(90)) { try await service.ask(request).source == "ledger" }
       #expect(isKnown)

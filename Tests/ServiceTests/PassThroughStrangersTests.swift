@@ -72,7 +72,7 @@
         group.cancelAll()
       }
       let metrics = try await service.text("/metrics").text
-      #expect(metrics.contains("switchyard_pass_through_refused_total{class=\"unproven\",reason=\"full\"} 2\n"))
+      #expect(metrics.contains("switchyard_passthrough_rejected_total{class=\"unproven\",reason=\"full\"} 2\n"))
       let lines = service.log.records.filter { $0.message.hasPrefix("pass-through share used up") }
       #expect(lines.count == 1 && lines.first?.metadata["class"] == "unproven")
       #expect(try await service.rowCount("quarantine") == 0)
@@ -91,7 +91,7 @@
       #expect(try await post(legacy("other"), "203.0.113.10", to: service) == 200)
       for number in 0..<110 { #expect(try await post(legacy("\(number)"), Self.apple, to: service) == 200) }
       let metrics = try await service.text("/metrics").text
-      #expect(metrics.contains("switchyard_pass_through_refused_total{class=\"unproven\",reason=\"rate\"} 1\n"))
+      #expect(metrics.contains("switchyard_passthrough_rejected_total{class=\"unproven\",reason=\"rate\"} 1\n"))
       let lines = service.log.records.filter { $0.message == "notifications not passed through: refused with 429" }
       #expect(lines.count == 1 && "\(lines[0].metadata)".contains(Self.stranger), "\(lines)")
       #expect("\(lines)".contains("--trusted-proxy"))

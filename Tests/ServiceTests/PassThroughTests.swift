@@ -76,7 +76,7 @@ extension RunningService {
         #expect(try await service.count("SELECT COUNT(*) FROM quarantine") == 0)
         #expect(try await service.count("SELECT COUNT(*) FROM outbox") == 0)
         let metrics = try await service.text("/metrics").text
-        #expect(metrics.contains("switchyard_passed_through_total"))
+        #expect(metrics.contains("switchyard_passthrough_notifications_total"))
         #expect(metrics.contains("status=\"\(status)\""))
       }
     }

@@ -94,7 +94,7 @@ private final class Door: Sendable {
           #expect(answer == Array("{\"status\":21005}".utf8))
           #expect(try await held(service, by: .anonymous) <= 2 << 20)
         }
-        let count = "switchyard_verify_receipt_calls_total{environment=\"Production\",status=\"noRoom\"} 3"
+        let count = "switchyard_verify_receipt_calls_total{app=\"\",environment=\"Production\",status=\"noRoom\"} 3"
         #expect(try await service.text("/metrics").text.contains(count))
         for address in ["192.0.2.1", "17.1.2.3"] {
           #expect(try await call(service, "/sandbox/verifyReceipt", from: address) == Self.long, "\(address)")

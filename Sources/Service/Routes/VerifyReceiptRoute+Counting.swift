@@ -26,18 +26,29 @@ extension VerifyReceiptRoute {
     times.note(side, in: AppScope(app: app.id, environment: environment), took: time)
   }
 
-  /// Counts an answer by its source, and why it was not the ledger's alone.
+  /// Counts a call by the status in the response, or the reason why there was no response.
+  func count(_ status: String, of bundleID: String?, _ environment: Environment) {
+    metrics.receiptCalls[label(of: bundleID), environment.rawValue, status].increment()
+  }
+
+  /// Counts a response by its source, and why it was not only the ledger's.
   func note(
-    _ source: ResponseSource?, _ status: Int64?, _ reasons: [StalenessReason], _ environment: Environment
+    _ source: ResponseSource?, _ status: Int64?, _ reasons: [StalenessReason], of bundleID: String?,
+    _ environment: Environment
   ) {
-    let name = source?.rawValue ?? "status"
-    metrics.answers[environment.rawValue, name].increment()
-    for reason in Set(reasons.map(\.name)) { metrics.staleAnswers[environment.rawValue, reason].increment() }
+    let (name, app) = (source?.rawValue ?? "status", label(of: bundleID))
+    metrics.answers[app, environment.rawValue, name].increment()
+    for reason in Set(reasons.map(\.name)) { metrics.staleAnswers[app, environment.rawValue, reason].increment() }
     logger.debug(
       "verifyReceipt was answered",
       metadata: [
         "environment": "\(environment.rawValue)", "answeredBy": "\(name)", "status": "\(status ?? 0)",
         "notFresh": "\(Set(reasons.map(\.name)).sorted().joined(separator: " "))",
       ])
+  }
+
+  /// A registered app's bundle ID; empty for others, which callers can name without limit.
+  private func label(of bundleID: String?) -> String {
+    bundleID.flatMap { registry.directory[$0]?.bundleID } ?? ""
   }
 }

@@ -102,7 +102,7 @@ final class VerifyReceiptRoute: Sendable {
     if let reason = calls.begin(CallLimiter.Call(caller, at: limited)) { return unanswered(reason, environment) }
     let app = caller == .anonymous ? await app(of: request.body) : nil
     let call = CallLimiter.Call(caller, at: limited, of: app)
-    if let reason = calls.join(call) { return unanswered(reason, environment) }
+    if let reason = calls.join(call) { return unanswered(reason, environment, of: app) }
     defer { calls.give(back: call) }
     let share = request.share()
     var (draft, isGivenUp) = (FallbackResponse?.none, false)
@@ -123,8 +123,8 @@ final class VerifyReceiptRoute: Sendable {
       }
     }
     if let reason = waiting.take(for: call) {
-      guard let draft else { return unanswered(reason, environment) }
-      metrics.receiptCalls[environment.rawValue, reason].increment()
+      guard let draft else { return unanswered(reason, environment, of: app) }
+      count(reason, of: draft.receipt?.bundleID ?? app, environment)
       return own(await answering.answer(without: draft), environment, limited, share)
     }
     defer { waiting.give(back: call) }
@@ -148,8 +148,8 @@ final class VerifyReceiptRoute: Sendable {
             "error": "\(error)", "environment": "\(environment.rawValue)", "callsSinceLastLine": "\(others + 1)",
           ])
       }
-      guard let draft else { return unanswered(error.code.rawValue, environment) }
-      metrics.receiptCalls[environment.rawValue, error.code.rawValue].increment()
+      guard let draft else { return unanswered(error.code.rawValue, environment, of: app) }
+      count(error.code.rawValue, of: draft.receipt?.bundleID ?? app, environment)
       // What came of Apple's answer is gone, and so is its share.
       return own(await answering.answer(without: draft), environment, limited, request.share())
     }
@@ -157,16 +157,18 @@ final class VerifyReceiptRoute: Sendable {
     let object: JSONObject?
     do throws(CancellationError) {
       object = try await (caller == .anonymous ? reader : namedReader).object(of: answer.body)
-    } catch { return unanswered(HTTPClientError.Code.cancelled.rawValue, environment) }
+    } catch { return unanswered(HTTPClientError.Code.cancelled.rawValue, environment, of: app) }
     let status = object?["status"]?.integer
-    metrics.receiptCalls[environment.rawValue, Self.label(status, answer.status)].increment()
+    let bundleID = object.flatMap { VerifyReceiptResponse($0).receipt?.bundleID }
+    let named = bundleID ?? draft?.receipt?.bundleID ?? app
+    count(Self.label(status, answer.status), of: named, environment)
     if Self.isNoAnswer(answer.status, status) {
       await noteUnanswered(request.body, of: caller, draft, app, environment)
       if let draft {
         return own(await answering.answer(without: draft), environment, limited, request.share())
       }
     } else {
-      note(.apple, of: object.flatMap { VerifyReceiptResponse($0).receipt?.bundleID }, environment, took: took)
+      note(.apple, of: bundleID, environment, took: took)
     }
     // What Apple cannot read says nothing of us: anybody can have it refused what we mend.
     if let askedAt, answer.status == 200, let object, ![21_000, 21_002, 21_003].contains(status) {
@@ -181,7 +183,7 @@ final class VerifyReceiptRoute: Sendable {
     var response = HTTPResponse(status: answer.status, body: answer.body)
     if let type = answer.headers["Content-Type"] { response.headers.append("Content-Type", type) }
     response.headers.append(Self.answeredBy, ResponseSource.apple.rawValue)
-    note(.apple, status, draft?.reasons ?? [], environment)
+    note(.apple, status, draft?.reasons ?? [], of: named, environment)
     response.share = share
     return response
   }
@@ -226,14 +228,14 @@ final class VerifyReceiptRoute: Sendable {
         ReceiptCapture.Posted(receipt.text, receipt.digest, of: receipt.bundleID, in: environment, from: sender))
     }
     let hasRoom = share.grow(by: reply.body.count)
-    guard hasRoom else { return unanswered("memory", environment) }
+    guard hasRoom else { return unanswered("memory", environment, of: reply.receipt?.bundleID) }
     // What waited for Apple, was refused for want of room, or fails because Apple says nothing (21005) tells nothing of us.
     // From when the receipt was read: strangers' bodies are read before it.
     if let receipt = reply.receipt, let readAt = reply.readAt, reply.status != 21_005 {
       note(.ours, of: receipt.bundleID, environment, took: reply.isOwnFailure ? nil : ContinuousClock.now - readAt)
     }
-    metrics.receiptCalls[environment.rawValue, Self.label(reply.status, 200)].increment()
-    note(reply.source, reply.status, reply.reasons, environment)
+    count(Self.label(reply.status, 200), of: reply.receipt?.bundleID, environment)
+    note(reply.source, reply.status, reply.reasons, of: reply.receipt?.bundleID, environment)
     var response = HTTPResponse.json(200, reply.body)
     if let source = reply.source { response.headers.append(Self.answeredBy, source.rawValue) }
     response.share = share
@@ -264,8 +266,8 @@ final class VerifyReceiptRoute: Sendable {
   /// A call is three members, one of them long.
   private static let limits = JSONLimits(bytes: bodyLimit, depth: 4, values: 256)
 
-  private func unanswered(_ reason: String, _ environment: Environment) -> HTTPResponse {
-    metrics.receiptCalls[environment.rawValue, reason].increment()
+  private func unanswered(_ reason: String, _ environment: Environment, of app: String? = nil) -> HTTPResponse {
+    count(reason, of: app, environment)
     return Self.answer(status: 21005)
   }
 
