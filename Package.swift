@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// The build of scripts/check: from nothing it is quicker when each module is compiled at once (docs/benchmarks.md).
+/// The build of scripts/check: from nothing it is quicker when each module is compiled at once.
 let isChecked = Context.environment["SWITCHYARD_OPTIMIZED"] == "1"
 
 /// The strict settings of every target of ours; the C modules have none.

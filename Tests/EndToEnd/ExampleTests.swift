@@ -1,6 +1,6 @@
 /// What runbooks name beside what is typed: in their tables, where nobody would notice that it is gone.
 @Suite struct `The words of the runbooks` {
-  private static let pages = ProjectFile.paths(below: "runbooks") + ["docs/apple-budget.md"]
+  private static let pages = ProjectFile.paths(below: "runbooks") + ["docs/rate-limits.md"]
 
   private static let runbooks = pages.filter { $0.hasPrefix("runbooks/") && !$0.hasSuffix("README.md") }
 

@@ -1,8 +1,9 @@
-/// The worked examples of docs/model.md through a real database: in any order, repeated, over eight connections at once.
+/// The worked examples of docs/internals/model.md through a real database: in any order, repeated, over eight
+/// connections at the same time.
 @Suite struct `The model in a database` {
   private func check(_ name: String = #function) async throws {
     let name = String(name.prefix { $0 != "(" })
-    let example = try #require(try ModelExample.all()[name], "docs/model.md has no example \(name)")
+    let example = try #require(try ModelExample.all()[name], "docs/internals/model.md has no example \(name)")
     try await check([example])
   }
 

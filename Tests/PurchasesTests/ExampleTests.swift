@@ -1,10 +1,10 @@
-/// The worked examples of docs/model.md as pure values, in any order and repeated.
+/// The worked examples of docs/internals/model.md as pure values, in any order and repeated.
 ///
 /// `ModelTests` of the ledger run the same through a database.
 @Suite struct `The model` {
   private func check(_ name: String = #function) throws {
     let name = String(name.prefix { $0 != "(" })
-    let example = try #require(try ModelExample.all()[name], "docs/model.md has no example \(name)")
+    let example = try #require(try ModelExample.all()[name], "docs/internals/model.md has no example \(name)")
     try check(example)
   }
 

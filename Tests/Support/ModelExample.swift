@@ -1,7 +1,7 @@
 import Mappings
 package import Purchases
 
-/// A worked example of docs/model.md: what several messages said, and what is true because of it.
+/// A worked example of docs/internals/model.md: what several messages said, and what is true because of it.
 ///
 /// The page explains how it is written. Tests run each one, so that page and code cannot part.
 package struct ModelExample: Sendable {
@@ -20,7 +20,7 @@ package struct ModelExample: Sendable {
 
   /// Every example of the page, by name.
   package static func all() throws -> [String: ModelExample] {
-    let text = try ProjectFile.text("docs/model.md")
+    let text = try ProjectFile.text("docs/internals/model.md")
     var examples: [String: ModelExample] = [:]
     for block in text.split(separator: "\n```example ").dropFirst() {
       guard let end = block.firstRange(of: "\n```") else { throw Malformed(description: "an example without an end") }

@@ -15,7 +15,7 @@ package actor EmbeddedServer {
     /// Bytes for InnoDB's redo log: twice the buffer pool, 64 MiB at least and 2 GiB at most.
     ///
     /// A notification writes some 8 KB of it. When it is full the pages behind it have to be flushed while requests wait,
-    /// and the rate falls by a third, however large the buffer pool is (docs/benchmarks.md). Larger than the pages that
+    /// and the rate falls by a third, regardless of the size of the buffer pool. Larger than the pages that
     /// memory holds it gains nothing, and costs time after a crash.
     package var redoLog: Int { min(2 << 30, max(64 << 20, 2 * bufferPool)) }
 

@@ -15,7 +15,7 @@ enum ExplainCommand {
       ID is any id that ever named a purchase: a transaction, original transaction, line item or app transaction id, an \
       account token, or a user id of the app's back end. The current state comes first; --sources adds each field with its \
       source, its date and the row of Mappings that decided, and the values of all other sources. Messages are given by \
-      the beginning of their digest: `switchyard inbox show DIGEST --bodies` prints one. docs/model.md explains the rules.
+      the beginning of their digest: `switchyard inbox show DIGEST --bodies` prints one. docs/internals/model.md explains the rules.
       """,
     examples: [
       Command.Example("switchyard explain com.example.app 2000000906235058"),

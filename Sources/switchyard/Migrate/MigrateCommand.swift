@@ -11,7 +11,7 @@ enum MigrateCommand {
     "migrate", "Turn stored receipts into purchase history, as a job.",
     discussion: """
       A job is in the ledger. Every process that serves on it works on it; a file is read by those that see its path. \
-      However processes end, nothing is lost and nothing counts twice. docs/migration.md says which check catches which \
+      However processes end, nothing is lost and nothing counts twice. docs/migrate.md says which check catches which \
       loss.
       """,
     examples: [

@@ -8,7 +8,7 @@ struct Months: Sendable {
   struct Outcome: Sendable {
     var differences: [String] = []
     var compared = 0
-    /// Figures for docs/benchmarks.md, in their order.
+    /// Figures for docs/internals/benchmarks.md, in their order.
     var figures: [(name: String, value: Int)] = []
     /// What went otherwise than it should, though nothing was lost by it.
     var complaints: [String] = []
