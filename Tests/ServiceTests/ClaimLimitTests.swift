@@ -71,7 +71,7 @@
       #expect(try await post(Self.stranger, signed).body["status"] == "stored")
       let metrics = try await service.text("/metrics").text
       #expect(
-        metrics.contains("switchyard_messages_rejected_total{road=\"notifications\",reason=\"tooManyClaims\"} 1\n"))
+        metrics.contains("switchyard_messages_rejected_total{kind=\"notifications\",reason=\"tooManyClaims\"} 1\n"))
       // It may be a proxy that nobody named: said once in a minute.
       #expect(try await post(Self.stranger, Self.body(2)).status == 429)
       let lines = service.log.records.filter { $0.message == "V1 notifications refused with 429" }

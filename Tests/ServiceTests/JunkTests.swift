@@ -171,7 +171,7 @@
       #expect(try await posted(signed.encoded()).code == "stored")
       #expect(try await service.rowCount("quarantine") == 1)
       let metrics = try await service.text("/metrics").text
-      #expect(metrics.contains(#"switchyard_messages_total{road="notifications",app="",outcome="notKept"} 3"#))
+      #expect(metrics.contains(#"switchyard_messages_total{kind="notifications",app="",outcome="notKept"} 3"#))
     }
   }
 

@@ -25,7 +25,7 @@
       #expect(lines.count == 11)
       let metrics = try await service.text("/metrics").text
       #expect(
-        metrics.contains("switchyard_messages_total{road=\"notifications\",app=\"\",outcome=\"quarantined\"} 13\n"))
+        metrics.contains("switchyard_messages_total{kind=\"notifications\",app=\"\",outcome=\"quarantined\"} 13\n"))
     }
   }
 

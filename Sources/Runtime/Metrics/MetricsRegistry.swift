@@ -45,13 +45,21 @@ package final class MetricsRegistry: Sendable {
 
   /// A gauge without labels that is asked at each scrape; `read` must be quick.
   package func gauge(_ name: String, help: String, read: @escaping @Sendable () -> Double) {
-    let description = MetricDescription(name: name, kind: .gauge, help: help, labels: [])
+    observe(MetricDescription(name: name, kind: .gauge, help: help, labels: []), read)
+  }
+
+  /// A counter without labels that another part keeps and that is asked at each scrape; `read` must be quick.
+  package func counter(_ name: String, help: String, read: @escaping @Sendable () -> Int) {
+    observe(MetricDescription(name: name, kind: .counter, help: help, labels: [])) { Double(read()) }
+  }
+
+  private func observe(_ description: MetricDescription, _ read: @escaping @Sendable () -> Double) {
     check(description)
     entries.withLock {
-      precondition($0[name] == nil, "the metric \(name) is declared twice")
-      $0[name] = Entry(description: description, family: self) { text in
+      precondition($0[description.name] == nil, "the metric \(description.name) is declared twice")
+      $0[description.name] = Entry(description: description, family: self) { text in
         text.header(description)
-        text.sample(name, labels: "", value: PrometheusText.number(read()))
+        text.sample(description.name, labels: "", value: PrometheusText.number(read()))
       }
     }
   }

@@ -39,9 +39,9 @@ extension ServiceDependencies {
       [ledger] in
       Double(ledger.pool.figures.waiting)
     }
-    metrics.gauge(
+    metrics.counter(
       "switchyard_database_retries_total",
       help: "Transactions done again since the start, after deadlocks and lost connections."
-    ) { [ledger] in Double(ledger.pool.figures.retries) }
+    ) { [ledger] in ledger.pool.figures.retries }
   }
 }
