@@ -5,11 +5,12 @@ import Glibc
 /// Counted is the time this thread had a core, the best of a few rounds taken in turns: other work on the machine slows
 /// both down, and only this work makes one of them grow.
 package enum Growth {
-  /// - Parameters:
-  ///   - rounds: how often each is done; the best counts.
-  package static func ratio(rounds: Int = 3, small: () throws -> Void, large: () throws -> Void) rethrows -> Double {
+  /// Returns the ratio of the best times: of 3 rounds, or of up to 15 while it is not below `bound`.
+  package static func ratio(
+    below bound: Double, small: () throws -> Void, large: () throws -> Void
+  ) rethrows -> Double {
     var (best, bestLarge) = (Double.infinity, Double.infinity)
-    for _ in 0..<rounds {
+    for round in 0..<15 where round < 3 || bestLarge / best >= bound {
       best = min(best, try seconds(small))
       bestLarge = min(bestLarge, try seconds(large))
     }
