@@ -11,7 +11,7 @@
 
     let url = "https://old.example.com/apple?key=s3cret"
     let dry = try await program.run("app", "legacy-url", app, url, "--environment", "sandbox", "--dry-run")
-    #expect(dry.output == "would: forward to old.example.com\n")
+    #expect(dry.output == "would: Sandbox: forward to old.example.com\n")
     #expect(try await program.run("app", "legacy-url", app, url, "--environment", "sandbox").status == 0)
     #expect(try await program.run("app", "legacy-url", app, "ftp://x", "--environment", "sandbox").status == 2)
     for (url, isWarned) in [

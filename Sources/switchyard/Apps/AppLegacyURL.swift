@@ -52,7 +52,8 @@ enum AppLegacyURL {
   ) throws {
     guard arguments.wantsJSON else {
       return try terminal.write(
-        "\(isDry && plan.change != nil ? "would: " : "")\(plan.change ?? "nothing to change")\n")
+        "\(isDry && plan.change != nil ? "would: " : "")\(environment.rawValue): \(plan.change ?? "nothing to change")\n"
+      )
     }
     try terminal.write([
       "app": .string(plan.app.bundleID), "environment": .string(environment.rawValue), "dryRun": .bool(isDry),

@@ -3,7 +3,7 @@ import Runtime
 
 /// `--environment`: production, sandbox or all, in any case; both where it is not given.
 enum EnvironmentOption {
-  static let option = Option.value("environment", "NAME", "production, sandbox, or all.")
+  static let option = Option.value("environment", "NAME", "production, sandbox or all. Default: all.")
 
   /// Nil for all.
   static func environment(_ arguments: ParsedArguments) throws(UsageError) -> Environment? {

@@ -15,7 +15,11 @@ struct StageChecks {
     for app in try AppTable.all(in: session) {
       for (_, flag) in flags.filter({ $0.key.app == app.id }).sorted(by: { $0.key < $1.key }) {
         let place = "\(app.bundleID) \(flag.environment.rawValue)"
-        checks.append(.ok("stage", "\(place) is in \(flag.stage.rawValue): verifyReceipt is answered from the ledger"))
+        let customers = flag.stage == .ramp ? "a percentage of the customers" : "all customers"
+        checks.append(
+          .ok(
+            "stage", "\(place) is in \(flag.stage.rawValue): verifyReceipt is answered from the ledger for \(customers)"
+          ))
         if !secretive.contains(app.id) { checks.append(Self.noSecret(app, place, flag.stage)) }
         if !keyed.contains(app.id), !flag.stage.asksVerifyReceipt { checks.append(Self.noKey(app, place)) }
       }

@@ -45,7 +45,9 @@ enum RolloutAdvance {
       Command.Example("switchyard rollout advance com.example.app --environment Production --auto", "up to live"),
     ],
     options: [
-      EnvironmentOption.option,
+      .value(
+        EnvironmentOption.option.name, "NAME",
+        "production, sandbox or all. A step needs it; --dry-run and --auto look at all by default."),
       .value(
         "percent", "N",
         "To ramp: the percentage of customers who get Switchyard's answers, above 0 to 100, with up to two decimals."),
