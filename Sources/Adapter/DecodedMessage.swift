@@ -2,24 +2,24 @@ public import Purchases
 public import Time
 public import Wire
 
-/// A message understood: whose it is, what it teaches, and what in it was new to this build.
+/// A decoded message: its app and environment, its findings, and the content that is new to this build.
 public struct DecodedMessage: Sendable {
   public let app: String
-  /// Apple's number for the app, where the message gives one.
+  /// Apple's number of the app, if the message has it.
   public let appAppleID: Int64?
   public let environment: Environment
-  /// When the outermost signature was made.
+  /// The date of the outermost signature.
   public let signedAt: Timestamp?
-  /// What to call it in lists: "DID_RENEW/BILLING_RECOVERY", "history of 20".
+  /// The title for lists: "DID_RENEW/BILLING_RECOVERY", "history of 20".
   public private(set) var title: String
   public var findings: Findings
   public internal(set) var survey: UndocumentedContent
-  /// What vouches for it.
+  /// The proof of the message.
   public var trust: MessageDecoder.Proof = .signature
-  /// Why it is refused when it is handed in.
+  /// The reason to reject it when a back end submits it.
   public var objection: MessageError?
 
-  /// Whether Apple's signature proves it, with its environment: the whole, or the receipt in it.
+  /// Whether Apple's signature proves it with its environment, as a whole or by its receipt.
   public var isVerified: Bool {
     switch trust {
     case .signature, .receipt, .apple: true
@@ -27,7 +27,7 @@ public struct DecodedMessage: Sendable {
     }
   }
 
-  /// The same with other texts in its title and its survey, which are shown and written in clear.
+  /// Replaces the texts of the title and the survey, which are shown and stored in clear text.
   package func mapTexts(_ change: (String) -> String) -> Self {
     var reading = self
     reading.title = change(title)
@@ -35,11 +35,10 @@ public struct DecodedMessage: Sendable {
     return reading
   }
 
-  /// What the survey calls the receipts of a body that were not read.
+  /// The survey's name for the unread receipts of a body.
   static let further = "furtherReceipts"
 
-  /// The same with what another receipt of the same body teaches; that one is only named where it is of another app or
-  /// environment.
+  /// Adds the findings of another receipt of the same body; one of another app or environment is only named.
   func joined(with other: Self) -> Self {
     var joined = self
     guard other.app == app, other.environment == environment else {

@@ -5,12 +5,12 @@ import Signing
 import Time
 import Wire
 
-/// Turns a V2 notification into an event, by `events.tsv`.
+/// Maps a V2 notification to an event, by `events.tsv`.
 struct EventMapping {
   let vocabulary: Vocabulary
   let message: Digest
 
-  /// The event; nil when the notification names no type at all.
+  /// Returns the event; `nil` if the notification has no type.
   func event(
     _ verified: VerifiedNotification, purchase: PurchaseStatement?, in environment: Environment
   ) throws(MessageError) -> Event? {
@@ -19,7 +19,7 @@ struct EventMapping {
       renewed: verified.renewal.flatMap { RenewalPayload($0.payload).originalTransactionId }, in: environment)
   }
 
-  /// - Parameter renewed: the originalTransactionId of the renewal inside, for when there is no purchase.
+  /// - Parameter renewed: the originalTransactionId of the renewal inside, if there is no purchase.
   func event(
     _ notification: some DatedPayload, app: String, purchase: PurchaseStatement?, renewed: String?,
     in environment: Environment
@@ -49,7 +49,7 @@ struct EventMapping {
     }
   }
 
-  /// What the envelope says beside whose it is and the signed payloads inside it.
+  /// Returns the members of the envelope other than its app, environment and signed payloads.
   private func details(_ payload: NotificationPayload) -> JSONObject {
     let told: Set<String> = [
       "appAppleId", "bundleId", "environment", "signedTransactionInfo", "signedRenewalInfo", "signedAppTransactionInfo",

@@ -6,16 +6,16 @@ public import Signing
 public import Time
 import Wire
 
-/// The way in: bytes of either generation are told apart, verified, decoded and mapped into the canonical model.
+/// Verifies and decodes bytes of either generation, and maps them into the canonical model.
 ///
-/// It asks no clock, no network and no database: the same bytes give the same reading for ever.
+/// It uses no clock, network or database: the same bytes always give the same result.
 public struct MessageDecoder: Sendable {
   private let verifier: SignedDataVerifier
-  /// Proves receipts.
+  /// Verifies receipts.
   package let receipts: ReceiptReader
   private let vocabulary: Vocabulary
 
-  /// - Parameter receipts: proves the receipts inside V1 bodies and those that are handed in.
+  /// - Parameter receipts: verifies the receipts inside V1 bodies and submitted ones.
   public init(
     verifier: SignedDataVerifier, receipts: ReceiptReader = ReceiptReader(), vocabulary: Vocabulary = .embedded
   ) {
@@ -24,10 +24,10 @@ public struct MessageDecoder: Sendable {
     self.vocabulary = vocabulary
   }
 
-  /// What Apple posts to a notification URL.
+  /// Decodes a body that was posted to a notification URL.
   ///
-  /// `now` counts only for what is signed without a date. `origin` is what was found out about the sender of a V1 body;
-  /// without it such a body is refused, to be kept and read again.
+  /// `now` is the date of signed data without a date. `origin` is the result of checking the sender of a V1 body;
+  /// without it the body is rejected, to be stored and read again.
   public func notification(
     _ body: [UInt8], message: Digest, origin: V1Context? = nil, now: Timestamp
   ) throws(MessageError) -> DecodedMessage {
@@ -35,7 +35,7 @@ public struct MessageDecoder: Sendable {
       ReceivedBody(body), message: message, origin: origin, now: now)
   }
 
-  /// The same of a body that was read already.
+  /// Decodes a body that was read already.
   package func notification(
     _ body: ReceivedBody, message: Digest, origin: V1Context? = nil, now: Timestamp
   ) throws(MessageError) -> DecodedMessage {
@@ -54,14 +54,14 @@ public struct MessageDecoder: Sendable {
     }
   }
 
-  /// What an app's back end has in hand: a signed transaction, renewal or app transaction, a notification of either
-  /// generation, an answer of the App Store Server API or of verifyReceipt as Apple gave it, a receipt (bare, or as
-  /// `{"receipt-data": "…"}`), or an id (`{"originalTransactionId": "…"}` or `{"transactionId": "…"}`).
+  /// Decodes evidence of an app's back end.
   ///
-  /// `environment` stands in where neither payload nor envelope names one; `app` is whose evidence it is; `userID` is
-  /// the app's own name for the account. A member `userId` of a JSON body tells it where `userID` is nil: the body may be
-  /// a client's, passed on.
-  ///
+  /// It is a signed transaction, renewal or app transaction, a notification of either generation, or an unchanged
+  /// response of the App Store Server API or verifyReceipt. It can also be a receipt (bare, or as `{"receipt-data":
+  /// "…"}`), or an ID (`{"originalTransactionId": "…"}` or `{"transactionId": "…"}`).
+  /// `environment` applies if neither payload nor envelope names one; `app` is the submitter's app; `userID` is the
+  /// app's own name of the account. A member `userId` of a JSON body applies if `userID` is nil: the body may be a
+  /// client's, passed on.
   /// - Parameter userSince: since when the user is known; nil: since now.
   public func evidence(
     _ body: [UInt8], app: String, environment: Environment?, userID: String? = nil, userSince: Timestamp? = nil,
@@ -72,7 +72,7 @@ public struct MessageDecoder: Sendable {
       userSince: userSince, message: message, origin: .handedIn, now: now)
   }
 
-  /// The same of what was told apart already, to be looked at and never kept.
+  /// Decodes a classified input for inspection, never for storage.
   func evidence(
     _ told: MessageFormat, app: String, environment: Environment?, message: Digest, now: Timestamp
   ) throws(MessageError) -> DecodedMessage {
@@ -108,9 +108,9 @@ public struct MessageDecoder: Sendable {
     return reading
   }
 
-  /// An answer of Apple's, a client library's object of a purchase, or an id.
+  /// Decodes Apple's response, a client library's purchase object, or an ID.
   ///
-  /// What is signed goes before an id beside it, which proves nothing; what is said to be signed and is not proven does not.
+  /// Signed data precedes an ID next to it, which proves nothing. An unproven signature does not.
   private func handed(
     _ object: JSONObject, _ evidence: SubmissionReader, _ message: Digest, _ origin: V1Context
   ) throws(MessageError) -> DecodedMessage {
@@ -122,7 +122,7 @@ public struct MessageDecoder: Sendable {
     let transactions = Array(all.filter { $0.kind == .jws }.prefix(Self.mostTransactions))
     var (found, refusal): (DecodedMessage?, MessageError?)
     for member in signed {
-      // All transactions are read with the first of them.
+      // The first transaction's read includes all of them.
       if member.kind == .jws, found != nil { break }
       do throws(MessageError) {
         let reading: DecodedMessage
@@ -135,7 +135,7 @@ public struct MessageDecoder: Sendable {
         }
         found = found?.joined(with: reading) ?? reading
       } catch {
-        // Apple says that it is another app's, whatever stands beside it.
+        // Apple's signature names another app, regardless of the data next to it.
         let isOfAnother = error.kind == .authentic && error.code == MessageError.Code.wrongBundle.rawValue
         if isOfAnother { throw error }
         refusal = refusal ?? error
@@ -156,7 +156,7 @@ public struct MessageDecoder: Sendable {
     return try evidence.read(answer: object)
   }
 
-  /// Names an id that stands beside what is signed and is not in it: it proves nothing, so that nobody is asked by it.
+  /// Names an ID next to signed data that lacks it; it proves nothing, so no lookup uses it.
   private static func naming(idOf object: JSONObject, in reading: DecodedMessage) -> DecodedMessage {
     guard let id = TransactionIDSubmission.value(of: object)?.looseText else { return reading }
     let findings = reading.findings
@@ -167,12 +167,12 @@ public struct MessageDecoder: Sendable {
     return reading
   }
 
-  /// Of the texts in an object those that are tried.
+  /// The number of texts in an object that are tried.
   private static let mostSigned = 4
-  /// Of the signed transactions in one object those that are read.
+  /// The number of signed transactions in one object that are read.
   private static let mostTransactions = 100
 
-  /// The same of a receipt that was proven already: read as `evidence` reads its text.
+  /// Decodes a receipt that was proven already, with the same result as `evidence` for its text.
   package func evidence(
     _ receipt: ReceiptReadResult, app: String, environment: Environment?, userID: String? = nil,
     userSince: Timestamp? = nil, message: Digest, now: Timestamp
@@ -186,7 +186,7 @@ public struct MessageDecoder: Sendable {
     return reading
   }
 
-  /// Notes whose account it is, as the caller or the body says.
+  /// Records the account that the caller or the body names.
   private static func attribute(
     _ reading: inout DecodedMessage, to userID: String?, named: String?, app: String, message: Digest, since: Timestamp
   ) throws(MessageError) {
@@ -206,14 +206,14 @@ public struct MessageDecoder: Sendable {
     if let user { reading.findings.attribute(toUser: user, asOf: since, message: message.bytes) }
   }
 
-  /// A blank user id names nobody; strangers must not share it.
+  /// A blank user ID names no account; different customers must not share it.
   private static func unlessBlank(_ userID: String?) -> String? {
     userID.flatMap { UserID.isNobody($0) ? nil : $0 }
   }
 
-  /// An answer of verifyReceipt that we fetched from Apple ourselves.
+  /// Decodes a verifyReceipt response that Switchyard fetched from Apple.
   ///
-  /// - Parameter app: whose receipt was sent; nil to believe the answer.
+  /// - Parameter app: whose receipt was sent; nil to believe the response.
   public func answer(
     _ body: [UInt8], app: String?, environment: Environment?, message: Digest, now: Timestamp
   ) throws(MessageError) -> DecodedMessage {
@@ -224,11 +224,11 @@ public struct MessageDecoder: Sendable {
       object, message, V1Context(app: app, environment: environment, trust: .apple, receivedAt: now))
   }
 
-  /// A receipt that somebody posted to verifyReceipt while Apple was not asked; refused unless its signature is verified.
+  /// Decodes a receipt that was posted to verifyReceipt while Apple was not asked; throws unless its signature is
+  /// verified.
   ///
-  /// Read as evidence is: lines of a receipt that signs its environment are of one customer, and its ids are seeds. One of
-  /// iOS 6 signs none, so that Apple has yet to confirm of which environment its purchase is.
-  ///
+  /// Decoded like evidence: lines of a receipt that signs its environment are of one customer, and its IDs are seeds.
+  /// An iOS 6 receipt signs none, so Apple must still confirm the environment of its purchase.
   /// - Parameter environment: of the endpoint that it was posted to.
   public func postedReceipt(
     _ text: [UInt8], app: String, environment: Environment?, message: Digest, now: Timestamp
@@ -239,12 +239,11 @@ public struct MessageDecoder: Sendable {
     return try evidence.read(text)
   }
 
-  /// An answer of the App Store Server API to a question of ours: a history, statuses, an order, a transaction.
+  /// Decodes the App Store Server API's response to a request of Switchyard: a history, statuses, an order, a
+  /// transaction.
   ///
-  /// Read as evidence, but everything in it is of one customer, and its ids are no news by which to ask again.
-  ///
-  /// A member `orderId`, which is not Apple's but ours, says which order was asked about: it becomes an alias of what the
-  /// answer holds.
+  /// Decoded like evidence, but all of it is of one customer, and its IDs cause no further lookups. A member `orderId`,
+  /// which Switchyard adds, names the requested order: it becomes an alias of the response's purchases.
   public func apiAnswer(
     _ body: [UInt8], app: String, environment: Environment?, message: Digest, now: Timestamp
   ) throws(MessageError) -> DecodedMessage {
@@ -252,7 +251,7 @@ public struct MessageDecoder: Sendable {
     var reading = try evidence(
       told, app: app, environment: environment, userID: nil, message: message, origin: .fetched, now: now)
     reading.findings.seeds = []
-    // Ours, and therefore the first.
+    // Switchyard adds it as the first member.
     if body.starts(with: Self.orderMember), case .object(let object) = told, let order = object["orderId"]?.string {
       reading.findings.furtherAliases += reading.findings.purchases.map { purchase in
         Alias(orderID: order, of: purchase.key, asOf: purchase.rank.asOf)
@@ -264,7 +263,7 @@ public struct MessageDecoder: Sendable {
 
   private static let orderMember = Array("{\"orderId\":".utf8)
 
-  /// An answer has a row of 1 KB for every purchase there ever was.
+  /// A response has a row of 1 KB for every purchase ever made.
   private static let evidenceLimits = JSONLimits(bytes: 8 << 20, depth: JSONLimits.standard.depth)
 
   func legacyNotification(
@@ -295,7 +294,7 @@ public struct MessageDecoder: Sendable {
     } catch {
       throw MessageError(
         error, isMessage: jws.count { $0 == UInt8(ascii: ".") } == 2,
-        // What Apple signed says whose it is, whatever else is wrong with it.
+        // Apple's signature identifies the app, regardless of other errors.
         claimedApp: error.isProven ? UnverifiedSender(ofSignedPayload: jws)?.app : nil)
     }
     let environment = Environment(verified.environment)

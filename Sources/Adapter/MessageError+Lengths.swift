@@ -5,7 +5,7 @@ extension MessageError {
   private static let idLimit = 64
   private static let nameLimit = 255
 
-  /// Refuses an account's name that is longer than what is looked up.
+  /// Rejects an account's name that is longer than the ledger's index allows.
   static func checkLength(ofUserID userID: String?, app: String) throws(MessageError) {
     guard let userID, userID.utf8.count > nameLimit else { return }
     throw MessageError(
@@ -13,9 +13,10 @@ extension MessageError {
       claimedApp: app)
   }
 
-  /// Refuses a V1 message with an id that is too long to be a fact: without the id, the row would be another purchase's.
+  /// Rejects a V1 message with an ID that is too long to be a fact, because without it the row would be another
+  /// purchase's.
   ///
-  /// Only what arrives. Builds before took such messages, and a rebuild must read what they read.
+  /// Only for new messages. Earlier builds accepted such messages, and a rebuild must read them again.
   static func checkLength(of id: LongID?, app: String) throws(MessageError) {
     guard let id else { return }
     throw MessageError(
@@ -23,7 +24,7 @@ extension MessageError {
       claimedApp: String(app.prefix(nameLimit)))
   }
 
-  /// Refuses ids and names that are longer than any of Apple's: cut off they would be another's.
+  /// Rejects IDs and names that are longer than any of Apple's, because truncation would make them another's.
   static func checkLengths(_ findings: Findings) throws(MessageError) {
     func check(_ what: @autoclosure () -> String, _ value: String?, _ limit: Int = idLimit) throws(MessageError) {
       guard let value, value.utf8.count > limit else { return }

@@ -2,25 +2,27 @@ package import JSON
 package import Receipts
 package import Signing
 
-/// Why a message cannot be used: what to do with it follows from the class, what to tell people from code and detail.
+/// The reason why a message is unusable.
+///
+/// The class decides its treatment; code and detail are for people.
 public struct MessageError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// How far the message got.
+  /// The stage that the message reached.
   public enum Class: String, Sendable {
-    /// Not even JSON or a JWS: nothing that could be tried again.
+    /// Neither JSON nor a JWS: a retry is pointless.
     case unreadable
-    /// Readable, but nothing vouches for it.
+    /// Readable, but unverified.
     case unproven
-    /// Signed by Apple, and still not to be used as it is; in quarantine no V1 body counts as such.
+    /// Signed by Apple, and still unusable; in quarantine no V1 body counts as such.
     case authentic
     /// A body of the old generation.
     case legacy
   }
 
   public let kind: Class
-  /// Stable: the ledger, the metrics and the command line show it.
+  /// The stable code, shown in the ledger, the metrics and the command line.
   public let code: String
   public var detail: String
-  /// The bundle id that the message claims, when one can be read; proven only for an authentic one.
+  /// The claimed bundle ID, if readable; proven only for an authentic message.
   public var claimedApp: String?
 
   package init(_ kind: Class, _ code: Code, _ detail: String, claimedApp: String? = nil) {
@@ -34,51 +36,51 @@ public struct MessageError: Error, Equatable, Sendable, CustomStringConvertible 
     self.claimedApp = claimedApp
   }
 
-  /// What the adapter itself refuses, beside what verification does.
+  /// The codes of the adapter, in addition to those of verification.
   package enum Code: String, Sendable, CaseIterable {
-    /// The body is not JSON that can be accepted.
+    /// The body is not acceptable JSON.
     case notJSON
-    /// JSON, but nothing Apple sends.
+    /// JSON, but not a message of Apple.
     case notAMessage
-    /// A V1 notification of which nobody found out who sent it.
+    /// A V1 notification without the result of checking its sender.
     case notificationV1NotYet
-    /// An answer of verifyReceipt that holds no purchases; the detail says what its status means.
+    /// A verifyReceipt response without purchases; the detail explains its status.
     case verifyReceiptStatus
-    /// More rows than any customer has.
+    /// A number of rows above any customer's.
     case tooManyRows
     /// Neither the payload nor its envelope nor the request names an environment, or they contradict each other.
     case environmentUnknown
-    /// An id or name longer than any of Apple's: it would not fit where it is to be looked up.
+    /// An ID or name longer than any of Apple's, which would not fit the ledger's index.
     case valueTooLong
     /// The body of evidence names another user than the request.
     case userIdContradicts
-    /// A renewal alone, of a subscription no purchase is known of.
+    /// Only a renewal, of a subscription without a known purchase.
     case unknownSubscription
-    /// No id by which the purchase could be known: no originalTransactionId, or Xcode's "0".
+    /// No ID that identifies the purchase: no originalTransactionId, or Xcode's "0".
     case missingIdentity
-    /// No date from which it could be told which of two statements is the later one.
+    /// No date that decides which of two statements is the later one.
     case missingSignedDate
     /// The app is not registered.
     case unknownApp
-    /// Production, and the app's Apple id is not registered, so that it cannot be compared.
+    /// Production, and the app's Apple ID is not registered, so that it cannot be compared.
     case appAppleIdNotRegistered
-    /// The id in the app's registration and in the message differ.
+    /// The ID in the app's registration and in the message differ.
     case wrongAppAppleId
     /// Evidence of another app than the bearer token is for, or a notification at another app's URL.
     case wrongBundle
-    /// A V1 body that neither its `bid` nor its password nor the URL gives to one app.
+    /// A V1 body that neither its `bid` nor its password nor the URL assigns to one app.
     case appNotNamed
-    /// A V1 body of an app without a shared secret that could be compared.
+    /// A V1 body of an app without a shared secret to compare.
     case noSharedSecret
     /// A V1 body without a password.
     case missingSharedSecret
-    /// A V1 body with a password that is none of the app's.
+    /// A V1 body with a password that the app does not have.
     case wrongSharedSecret
-    /// A V1 body in which a shared secret stands a second time, where Apple puts none: it would be kept in clear.
+    /// A V1 body that repeats a shared secret in an unexpected member, where it would be stored in clear text.
     case secretRepeated
   }
 
-  /// Whether a row of an answer is refused by it alone: Apple signed it, and it is not what stands in such a row.
+  /// Whether a response's row is rejected separately: Apple signed it, but it is not of the row's kind.
   var isOfOneRow: Bool {
     let codes: [VerificationError.Code] = [.unexpectedKind, .missingClaim, .malformedClaim]
     let own: [Code] = [.missingIdentity, .missingSignedDate]
@@ -87,14 +89,14 @@ public struct MessageError: Error, Equatable, Sendable, CustomStringConvertible 
 
   package init(_ error: JSONError) { self.init(.unreadable, .notJSON, "the body is not acceptable JSON: \(error)") }
 
-  /// - Parameter isMessage: whether the body had the form of a message, so that it is kept whatever is wrong inside it.
+  /// - Parameter isMessage: whether the body had the form of a message, so that it is stored regardless of its content.
   package init(_ error: VerificationError, isMessage: Bool = false, claimedApp: String? = nil) {
     let kind = error.isProven ? .authentic : Self.kind(of: error.code)
     self.init(
       kind == .unreadable && isMessage ? .unproven : kind, error.code.rawValue, error.detail, claimedApp: claimedApp)
   }
 
-  /// A receipt that is of no use; the code is the receipt's own.
+  /// Creates the error of an unusable receipt, with the receipt's own code.
   package init(_ error: ReceiptError, claimedApp: String? = nil) {
     let kind: Class =
       switch error.code {
@@ -107,11 +109,11 @@ public struct MessageError: Error, Equatable, Sendable, CustomStringConvertible 
     self.init(kind, error.code.rawValue, error.detail, claimedApp: claimedApp)
   }
 
-  /// How far a message got whose signature was not verified.
+  /// Returns the class of a message whose signature was not verified.
   private static func kind(of code: VerificationError.Code) -> Class {
     switch code {
     case .notAJWS, .invalidBase64: .unreadable
-    // A code says what was wrong, never whether the signature was verified before: the error itself does.
+    // A code does not show whether the signature was verified before: the error itself does.
     case .wrongBundle, .wrongAppAppleId, .wrongEnvironment, .contradictsEnvelope, .unexpectedKind, .tooLarge,
       .invalidJSON, .duplicateKey, .tooDeep, .unsupportedCriticalHeader, .missingCertificates, .wrongCertificateCount,
       .unsupportedAlgorithm, .unsignedTestData, .malformedCertificate, .swappedCertificates,

@@ -2,9 +2,9 @@ import JSON
 import Receipts
 import Signing
 
-/// What a body is, told by its content alone: one URL receives both generations.
+/// The format of a body, determined only by its content, because one URL receives both generations.
 enum MessageFormat {
-  /// `{"signedPayload": "…"}`, of which this is the JWS.
+  /// `{"signedPayload": "…"}` with this JWS.
   case notificationV2(jws: [UInt8])
   /// `{"notification_type": …}`
   case notificationV1(JSONObject)
@@ -12,14 +12,14 @@ enum MessageFormat {
   case jws([UInt8])
   /// A receipt, in base64 or its own bytes.
   case receipt([UInt8])
-  /// Another object: an answer of either generation or a piece of one, a receipt in its request, an id.
+  /// Another object: a response of either generation or a part of one, a receipt in its request, an ID.
   case object(JSONObject)
 
   init(_ body: [UInt8], limits: JSONLimits = .standard) throws(MessageError) {
     self = try Self.read(body, limits: limits).told
   }
 
-  /// What a body is, with the object that was read of it; nil where none was.
+  /// Classifies a body, and returns the parsed object; `nil` if none was parsed.
   static func read(_ body: [UInt8], limits: JSONLimits) throws(MessageError) -> (told: Self, object: JSONObject?) {
     let trimmed = body.drop { $0 == 0x20 || $0 == 0x0A || $0 == 0x0D || $0 == 0x09 }
     if looksLikeReceipt(trimmed) { return (.receipt(body), nil) }
@@ -47,13 +47,13 @@ enum MessageFormat {
     }
   }
 
-  /// Base64 of a DER sequence that is longer than 127 bytes, or such a sequence itself.
+  /// Whether the text is base64 of a DER sequence longer than 127 bytes, or such a sequence itself.
   private static func looksLikeReceipt(_ text: ArraySlice<UInt8>) -> Bool {
     text.starts(with: "MI".utf8) || text.starts(with: [0x30, 0x82]) || text.starts(with: [0x30, 0x83])
       || text.starts(with: [0x30, 0x80])
   }
 
-  /// Base64 of `{` and anything, by which a receipt of iOS 6 begins.
+  /// Whether the text is base64 that begins with `{`, like a receipt of iOS 6.
   private static func looksLikeTransactionReceipt(_ text: ArraySlice<UInt8>) -> Bool {
     guard text.first == UInt8(ascii: "e"), let second = text.dropFirst().first else { return false }
     return "wxyz0123456789+/".utf8.contains(second)

@@ -2,15 +2,16 @@ import JSON
 package import Purchases
 package import Signing
 
-/// What makes two bodies one message: the bytes whose SHA-256 a message is known by.
+/// The bytes whose SHA-256 identifies a message.
 ///
-/// Signatures count in their low form (`CanonicalSignature`), so a message is the same whichever of its two signatures
-/// stands in it.
+/// Signatures count in their low form (`CanonicalSignature`), so both valid signatures give the same identity.
 package struct MessageIdentity: Sendable {
   package let bytes: [UInt8]
 
-  /// Of a notification: the JWS alone, so that nobody can make many messages of one by wrapping it differently; of a V1
-  /// body all that it says, the shared secret included: a copy with another one is another message; else the body.
+  /// Creates the identity of a notification.
+  ///
+  /// For V2 it is only the JWS, so that different wrappings give one message. For a V1 body it is the whole content,
+  /// including the shared secret, so that a copy with another secret differs. Otherwise it is the body.
   package init(ofNotification body: ReceivedBody) {
     switch body.told {
     case .success(.notificationV2(let jws)): bytes = CanonicalSignature.low.applied(toJWS: jws)
@@ -22,11 +23,11 @@ package struct MessageIdentity: Sendable {
 
   package init(ofNotification body: [UInt8]) { self.init(ofNotification: ReceivedBody(body)) }
 
-  /// Of evidence and answers: the body, and what the caller says of it where it does not say so itself.
+  /// Creates the identity of evidence and responses: the body, and the caller's values that the body lacks.
   package init(ofEvidence body: [UInt8], app: String, environment: Environment?, userID: String? = nil) {
     let (low, _) = CanonicalSignature.low.applied(to: body)
     let claim = "\n\(app)\n\(environment?.rawValue ?? "")" + (userID.map { "\n\($0)" } ?? "")
-    // A page of a history has 80 KB: copied once.
+    // A page of a history has 80 KB: copy it once.
     var told: [UInt8] = []
     told.reserveCapacity(low.count + claim.utf8.count)
     told += low

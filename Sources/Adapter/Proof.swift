@@ -1,21 +1,21 @@
 extension MessageDecoder {
-  /// What vouches for a message.
+  /// The proof of a message.
   public enum Proof: String, Sendable, CaseIterable {
-    /// Apple signed what is in it.
+    /// Apple signed its content.
     case signature
-    /// A V1 body or an answer is unsigned, but a receipt of this app inside it was proven.
+    /// The V1 body or response is unsigned, but a receipt of this app inside it was proven.
     case receipt
     /// A V1 body with the app's shared secret, which every old copy of the app carries.
     case sharedSecret
-    /// An answer that we fetched from Apple ourselves, over TLS.
+    /// A response that Switchyard fetched from Apple over TLS.
     case apple
-    /// Nobody but whoever sent it.
+    /// No proof.
     case none
 
     /// Whether everything in one body belongs to one customer.
     ///
-    /// Only Apple can say so. A proven receipt joins its own lines and nothing that stands beside it; a back end that
-    /// hands in a history may have put two customers' signed transactions into it.
+    /// Only Apple can state that. A proven receipt joins its own lines, but not the data next to it. A back end that
+    /// submits a history may combine two customers' signed transactions.
     var joinsCustomers: Bool {
       switch self {
       case .apple: true

@@ -5,10 +5,10 @@ package import Receipts
 package import Signing
 package import Time
 
-/// Turns receipts into statements, by the table of `Mappings`: a source of its own, verified or not.
+/// Maps receipts, verified or not, to statements of a separate source, by the table of `Mappings`.
 package struct ReceiptMapping: Sendable {
   private let table: ReceiptTable
-  /// Whether Xcode's "0" will do for an id: to look at what is in hand, never to keep it.
+  /// Whether Xcode's "0" is accepted as an ID, for inspection, never for storage.
   private let takesTestIdentities: Bool
 
   package init(vocabulary: Vocabulary = .embedded, takesTestIdentities: Bool = false) {
@@ -16,13 +16,12 @@ package struct ReceiptMapping: Sendable {
     self.takesTestIdentities = takesTestIdentities
   }
 
-  /// What a proven receipt states, as of its own date, and that its purchases are of one customer.
+  /// Returns a proven receipt's statements at its own date, with its purchases joined as one customer's.
   ///
-  /// Nil when it names no app, or when neither it nor `environment` says which environment it is of: iOS 6 receipts
-  /// never do.
-  ///
-  /// - Parameter environment: of a receipt that signs none: the one that Apple itself told us. Apple signs receipts of
-  ///   the sandbox and of Production alike, so an unsigned word here would make a free purchase a paid one.
+  /// Returns `nil` without an app, or if neither the receipt nor `environment` determines the environment; iOS 6
+  /// receipts never do.
+  /// - Parameter environment: of a receipt that signs none: only one that Apple itself reported. Apple signs receipts
+  ///   of the sandbox and of Production alike, so an unsigned value would make a free purchase a paid one.
   package func findings(
     of receipt: VerifiedReceipt, environment: Environment? = nil, message: Digest
   ) -> Findings? {
@@ -35,10 +34,10 @@ package struct ReceiptMapping: Sendable {
     return findings
   }
 
-  /// What a receipt states that nobody vouches for, or not for its environment; it joins no customers, and is never later
-  /// than its arrival.
+  /// Returns the statements of a receipt without a proven signature or environment.
   ///
-  /// - Parameter source: whose word it is.
+  /// It joins no customers, and is never later than its arrival.
+  /// - Parameter source: the source of the statements.
   package func unverifiedFindings(
     of receipt: Receipt, as source: Source = .unverifiedReceipt, environment: Environment? = nil,
     receivedAt: Timestamp, message: Digest

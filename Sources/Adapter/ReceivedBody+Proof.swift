@@ -2,17 +2,19 @@ import JSON
 import Receipts
 
 extension ReceivedBody {
-  /// What may vouch for evidence, by what it is.
+  /// The possible proof of evidence, by its kind.
   package enum Proof: Sendable {
-    /// It is a receipt or a signed payload.
+    /// A receipt or a signed payload.
     case signature
-    /// It holds signed payloads, if any.
+    /// A body that may contain signed payloads.
     case signatures
-    /// Nothing: a V1 body, an answer of verifyReceipt or an id. A signed payload in it is never read.
+    /// An unproven V1 body, verifyReceipt response or ID.
+    ///
+    /// A signed payload in it is never read.
     case claim
   }
 
-  /// What may vouch for the body as evidence; nil for one that cannot be read.
+  /// The possible proof of the body as evidence; `nil` if it is unreadable.
   package var proof: Proof? {
     switch told {
     case .success(.receipt), .success(.jws): .signature

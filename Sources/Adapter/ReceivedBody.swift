@@ -1,21 +1,21 @@
 package import JSON
 import Signing
 
-/// A body that was posted as a notification, and what was read of it: whoever needs to know what it is asks this value.
+/// A body posted as a notification, with its parsed format.
 ///
-/// A body that cannot be read has one too; `told` has the reason.
+/// An unreadable body has the reason instead.
 package struct ReceivedBody: Sendable {
   package let bytes: [UInt8]
-  /// The body as a JSON object; nil for other bodies, and for a signed payload alone, whose JWS is found without JSON.
+  /// The body as a JSON object; `nil` for other bodies, and for a bare signed payload, whose JWS is found without JSON.
   package let object: JSONObject?
-  /// What it is, or why nobody can tell.
+  /// The format, or the reason why it is unknown.
   let told: Result<MessageFormat, MessageError>
-  /// Whether it is `{"signedPayload":"…"}` and nothing else, as nearly every body of Apple's is.
+  /// Whether it is only `{"signedPayload":"…"}`, like nearly every body from Apple.
   package let isSignedAlone: Bool
 
   package init(_ bytes: [UInt8]) { self.init(bytes, limits: .standard) }
 
-  /// A body that was kept, of whatever length.
+  /// Reads a stored body of any length.
   package init(kept bytes: [UInt8]) { self.init(bytes, limits: .stored) }
 
   init(_ bytes: [UInt8], limits: JSONLimits) {
@@ -36,14 +36,14 @@ package struct ReceivedBody: Sendable {
     }
   }
 
-  /// The body of a V1 notification, for whoever has to find out who sent it; nil for anything else.
+  /// The body of a V1 notification, for checking its sender; otherwise `nil`.
   package var legacyNotification: JSONObject? {
     if case .success(.notificationV1(let object)) = told { object } else { nil }
   }
 
-  /// Refuses a V1 body that is larger than any of Apple's: whoever has the app's secret can write one.
+  /// Rejects a V1 body that is larger than any of Apple's, because any sender with the app's secret can write one.
   ///
-  /// For what is posted as a notification. What was taken in before, or is handed in with an app's token, is read with more.
+  /// Only for posted notifications. Earlier messages, and evidence with an app's token, have higher limits.
   package func checkRows(app: String) throws(MessageError) {
     let lists = ["latest_receipt_info", "latest_expired_receipt_info", "pending_renewal_info"]
     let objects = [legacyNotification, legacyNotification?["unified_receipt"]?.object].compactMap(\.self)
@@ -54,24 +54,23 @@ package struct ReceivedBody: Sendable {
       claimedApp: app)
   }
 
-  /// The notification as it is kept and forwarded: a signed payload alone, without what anybody can wrap around it.
+  /// The notification in its stored and forwarded form: a bare signed payload without additions of strangers.
   ///
-  /// Apple sends nothing around it but the object that names it, with some white space at most: such a body is kept as it
-  /// came. Whatever else is a member of the object, a stranger put there. A V1 body is forwarded byte for byte, and is kept
-  /// so.
+  /// Apple sends only the object that names it, perhaps with some white space; such a body is stored unchanged. Any
+  /// other member of the object is a stranger's. A V1 body is stored and forwarded byte for byte.
   package var kept: ReceivedBody {
     guard !isSignedAlone, case .success(.notificationV2) = told, let object, let jws = object["signedPayload"] else {
       return self
     }
     let plain = JSONObject([("signedPayload", jws)]).encoded()
-    // The new text is read again, because it may be longer than the limit: escapes take more bytes.
+    // The new text is parsed again, because it may be longer than the limit: escapes take more bytes.
     return object.count == 1 && bytes.count <= plain.count + Self.wrapping ? self : ReceivedBody(plain)
   }
 
-  /// Whether nearly nothing of a body has to be read before its signature: it is a signed payload and nothing else.
+  /// Whether a body is only a signed payload, so that little is read before the signature check.
   package static func isSignedAlone(_ body: [UInt8]) -> Bool { signedPayload(alone: body) != nil }
 
-  /// Where the JWS stands in a body that is nothing else; nil for every other body, also where the text is no JWS.
+  /// Returns the range of the JWS in a body without other content; otherwise `nil`, also if the text is not a JWS.
   private static func signedPayload(alone body: [UInt8]) -> Range<Int>? {
     let end = body.count - tail.count
     guard end > head.count, body.starts(with: head), body[end...].elementsEqual(tail) else { return nil }
@@ -85,6 +84,6 @@ package struct ReceivedBody: Sendable {
 
   private static let head = Array("{\"signedPayload\":\"".utf8)
   private static let tail = Array("\"}".utf8)
-  /// Bytes around a signed payload that may be white space of Apple's.
+  /// The bytes of white space around Apple's signed payload.
   private static let wrapping = 64
 }

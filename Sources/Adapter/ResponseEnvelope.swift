@@ -3,14 +3,13 @@ import Purchases
 import Signing
 import Wire
 
-/// What an answer says, unsigned, about everything signed inside it.
+/// The unsigned members of a response about its signed parts.
 struct ResponseEnvelope {
   let bundleID: String?
   let appAppleID: Int64?
   let environment: Environment?
 
-  /// - Parameter fallback: the environment that the request names: it decides where the answer names one that Apple does
-  ///   not document.
+  /// - Parameter fallback: the environment of the request, which decides if the response names an undocumented one.
   init(_ answer: JSONObject, fallback: Environment?) throws(MessageError) {
     bundleID = answer["bundleId"]?.string
     appAppleID = answer["appAppleId"]?.integer
@@ -27,7 +26,7 @@ struct ResponseEnvelope {
     }
   }
 
-  /// Refuses signed claims that say something else than the envelope; what they leave out is no contradiction.
+  /// Rejects signed claims that differ from the envelope; a missing claim is not a contradiction.
   func check(_ payload: JSONObject, originalTransactionID: String?) throws(VerificationError) {
     try compare("bundleId", signed: payload["bundleId"]?.string, envelope: bundleID)
     try compare("environment", signed: payload["environment"]?.string, envelope: environment?.rawValue)

@@ -4,16 +4,16 @@ import Signing
 import Time
 import Wire
 
-/// Turns payloads into statements: what Apple's V2 names call a field is that field.
+/// Maps payloads to statements, with fields under Apple's V2 names.
 struct StatementMapping {
   /// The message that carries the payloads.
   let message: Digest
-  /// Whether Xcode's "0" and an app transaction without id will do: to look at what is in hand, never to keep it.
+  /// Whether Xcode's "0" and an app transaction without an ID are accepted, for inspection, never for storage.
   var takesTestIdentities = false
 
-  /// A transaction as a statement about a purchase of `environment`, its own or its envelope's.
+  /// Maps a transaction to a statement about a purchase in `environment`, its own or its envelope's.
   ///
-  /// - Parameter envelope: the app of a transaction that names none; nil where nothing vouches for it.
+  /// - Parameter envelope: the app of a transaction without one; nil if it is unverified.
   func purchase(
     _ verified: some DatedPayload, of envelope: String?, in environment: Environment, isReversal: Bool = false
   ) throws(MessageError) -> PurchaseStatement {
@@ -33,10 +33,10 @@ struct StatementMapping {
       message: message.bytes)
   }
 
-  /// A refund counts until Apple cannot leave it out any more: what is signed within a minute of it may not know of it, and
-  /// would take it back.
+  /// Ranks a refund for a minute after its date, because data signed within this minute may lack it and would reverse
+  /// it.
   ///
-  /// What REFUND_REVERSED signs does take it back.
+  /// REFUND_REVERSED does reverse it.
   private static func counting(_ facts: Facts<PurchaseField>, _ rank: Rank, _ isReversal: Bool) -> Rank {
     guard let refunded = facts.date(.revocationDate) ?? (isReversal ? rank.asOf : nil) else { return rank }
     var rank = rank
@@ -44,7 +44,7 @@ struct StatementMapping {
     return rank
   }
 
-  /// A renewal as a statement; it names no app itself, so `app` is its envelope's.
+  /// Maps a renewal to a statement; it names no app itself, so `app` is its envelope's.
   func renewal(
     _ verified: some DatedPayload, app: String, in environment: Environment
   ) throws(MessageError) -> RenewalStatement {
@@ -57,7 +57,7 @@ struct StatementMapping {
       rank: try rank(verified, facts, app), facts: facts, message: message.bytes)
   }
 
-  /// An app transaction as a statement; nil for one made before Apple gave them an id.
+  /// Maps an app transaction to a statement; `nil` for one made before Apple introduced its ID.
   func appTransaction(
     _ verified: some DatedPayload, in environment: Environment
   ) throws(MessageError) -> AppTransactionStatement? {
@@ -70,10 +70,10 @@ struct StatementMapping {
       rank: try rank(verified, facts, app), facts: facts, message: message.bytes)
   }
 
-  /// Xcode writes "0" where there is no id.
+  /// Xcode writes "0" for a missing ID.
   private func identity(_ id: String?) -> String? { !takesTestIdentities && (id == "" || id == "0") ? nil : id }
 
-  /// The payload's own date; then what it says, then in which message: the same for everybody who ever reads it.
+  /// Ranks by the payload's date, then its content, then its message, which gives the same order to every reader.
   private func rank<Field>(
     _ verified: some DatedPayload, _ facts: Facts<Field>, _ app: String
   ) throws(MessageError) -> Rank {
@@ -85,7 +85,7 @@ struct StatementMapping {
 }
 
 extension Rank {
-  /// Of two statements of one date one that says that it was revoked is the later one: Apple signs by the second.
+  /// Ranks a revocation later than another statement of the same date, because Apple signs to the second.
   init<Field>(asOf: Timestamp, _ facts: Facts<Field>, in message: Digest) {
     let isRevoked = (facts as? Facts<PurchaseField>)?[.revocationDate] != nil
     self.init(

@@ -5,30 +5,30 @@ import Signing
 import Time
 import Wire
 
-/// Reads what a back end hands in.
+/// Reads a back end's submission.
 struct SubmissionReader {
-  /// From where it came.
+  /// The origin of the data.
   enum Origin {
-    /// Apple gave it to us, in answer to a question of ours: it is of the app that asked.
+    /// Apple's response to a request of Switchyard: it is of the requesting app.
     case fetched
-    /// A back end handed it in, perhaps for one of its clients: it is of the app that its signature names.
+    /// A submission by a back end, perhaps for a client: it is of the app that its signature names.
     case handedIn
-    /// It is only looked at: its envelope is believed.
+    /// Inspection only: its envelope is trusted.
     case lookedAt
   }
 
   let verifier: SignedDataVerifier
   let message: Digest
-  /// The app whose back end hands it in.
+  /// The app of the submitting back end.
   let app: String
   let origin: Origin
-  /// The environment of payloads that name none, as the request says.
+  /// The request's environment for payloads without one.
   let fallback: Environment?
   let now: Timestamp
 
   private var statements: StatementMapping { StatementMapping(message: message) }
 
-  /// Whose a transaction is that names no app; nil: somebody else may have bought it in another app.
+  /// Returns the app of a transaction without one; `nil` if it may have been bought in another app.
   private func app(by envelope: String?) -> String? {
     switch origin {
     case .fetched: app
@@ -79,7 +79,7 @@ struct SubmissionReader {
     }
   }
 
-  /// An answer of the App Store Server API.
+  /// Reads an App Store Server API response.
   func read(answer: JSONObject) throws(MessageError) -> DecodedMessage {
     if answer["data"]?.array != nil { return try statuses(StatusResponse(answer)) }
     let order = OrderLookupResponse(answer)
@@ -97,7 +97,9 @@ struct SubmissionReader {
     throw MessageError(.unreadable, .notAMessage, "neither a signed payload nor an answer that holds some")
   }
 
-  /// The signed texts of a library's object; where one of them is refused, `member` alone, and the others are named.
+  /// Reads the signed texts of a library's object.
+  ///
+  /// If one of them is rejected, only `member` is read, and the others are named.
   func read(_ member: SignedMember, in signed: [SignedMember]) throws(MessageError) -> DecodedMessage {
     guard signed.count > 1 else { return try read(jws: member.text) }
     let texts = signed.map { JSONValue.string(String(decoding: $0.text, as: UTF8.self)) }
@@ -111,7 +113,7 @@ struct SubmissionReader {
     }
   }
 
-  /// Whether `read` finds members in an object that hold signed payloads.
+  /// Whether an object has members with signed payloads for `read`.
   static func holdsSigned(_ answer: JSONObject) -> Bool {
     answer["data"]?.array != nil || answer["signedTransactions"]?.array != nil || payload(of: answer) != nil
   }
@@ -121,7 +123,7 @@ struct SubmissionReader {
       ?? answer["signedAppTransactionInfo"]?.string
   }
 
-  /// The id of a transaction of which nothing says whose it is: Apple is asked about it with the app's key, and knows.
+  /// Returns the ID of a transaction without an app, which Apple identifies in a lookup with the app's key.
   private func seed(_ verified: Verified<JSONObject>, in environment: Environment) -> TransactionReference? {
     let payload = TransactionPayload(verified.payload)
     guard origin == .handedIn, payload.bundleId == nil,
@@ -130,16 +132,16 @@ struct SubmissionReader {
     return TransactionReference(app: app, environment: environment, transactionID: id, isSigned: true)
   }
 
-  /// What an answer holds, row by row.
+  /// The rows of a response.
   private struct Rows {
     var purchases: [PurchaseStatement] = []
     var renewals: [Verified<JSONObject>] = []
     var seeds: [TransactionReference] = []
     var survey: UndocumentedContent
-    /// Why the first of the rows was left out that were.
+    /// The reason why the first omitted row was omitted.
     var refusal: MessageError?
 
-    /// Leaves out a row that Apple signed and that is none; any other refusal is the whole answer's.
+    /// Omits a row that Apple signed but that is of another kind; any other rejection applies to the whole response.
     mutating func leaveOut(_ path: String, because refusal: MessageError) throws(MessageError) {
       guard refusal.isOfOneRow else { throw refusal }
       self.refusal = self.refusal ?? refusal
@@ -190,7 +192,7 @@ struct SubmissionReader {
     } catch { try rows.leaveOut(path, because: error) }
   }
 
-  /// All statements of one answer: one app, one environment, and one customer if we fetched it.
+  /// Returns all statements of one response: one app, one environment, and one customer if Switchyard fetched it.
   private func answered(_ told: Rows, _ envelope: ResponseEnvelope, _ title: String) throws(MessageError)
     -> DecodedMessage
   {
@@ -243,10 +245,10 @@ struct SubmissionReader {
     } catch { throw MessageError(error, claimedApp: envelope.bundleID) }
   }
 
-  /// The environment of payloads that name none: what the request says, else what the answer's envelope says.
+  /// Returns the environment of payloads without one: the request's, otherwise the envelope's.
   ///
-  /// An envelope is unsigned and may have passed through many hands: that something was paid for in Production is
-  /// believed of the request alone, which the app's own back end makes.
+  /// An envelope is unsigned and may have passed through many hands. So only the request, which the app's own back end
+  /// makes, can state that a payment was in Production.
   private func unnamed(_ envelope: ResponseEnvelope) throws(MessageError) -> Environment? {
     if let fallback, let told = envelope.environment, fallback != told {
       throw MessageError(
@@ -257,7 +259,7 @@ struct SubmissionReader {
     return fallback ?? (envelope.environment == .production ? nil : envelope.environment)
   }
 
-  /// Any environment; `unnamed` is that of payloads that name none.
+  /// Permits any environment; `unnamed` is that of payloads without one.
   private func expectation(_ unnamed: Environment?) -> ExpectedClaims {
     ExpectedClaims(unnamedEnvironment: unnamed.map(AppStoreEnvironment.init))
   }
@@ -288,7 +290,7 @@ struct SubmissionReader {
     var findings = Findings(app: app, environment: environment)
     fill(&findings)
     findings.links = findings.derivedLinks
-    // Only its rows are signed: that they stand in one body is Apple's word if Apple gave it to us.
+    // Only its rows are signed: their combination is Apple's statement if Switchyard fetched it.
     if origin == .fetched { findings.linkCustomers() } else { findings.claimLinks() }
     try MessageError.checkLengths(findings)
     return DecodedMessage(

@@ -2,10 +2,10 @@ import JSON
 package import Purchases
 import Signing
 
-/// Of which app and environment a notification says it is, read without verifying anything.
+/// The app and environment that a notification names, without verification.
 ///
-/// A stranger's word: good enough to pass the body on to that app's own back end, which hears such bodies from anybody
-/// who knows its URL anyway, and for nothing else.
+/// A stranger's claim: sufficient only to pass the body to that app's own back end, which accepts such bodies from
+/// every sender that knows its URL.
 package struct UnverifiedSender: Hashable, Sendable {
   package enum Generation: String, Hashable, Sendable {
     case v1, v2
@@ -23,7 +23,7 @@ package struct UnverifiedSender: Hashable, Sendable {
     self.generation = generation
   }
 
-  /// Of the signed payload of a V2 notification; nil if it cannot be read.
+  /// Reads the signed payload of a V2 notification; `nil` if it is unreadable.
   init?(ofSignedPayload jws: [UInt8]) {
     let parts = jws.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
     guard parts.count == 3, let payload = Base64.url.decode(Array(parts[1])),

@@ -7,7 +7,7 @@ package import Seeding
 import Signing
 package import Time
 
-/// Takes what the App Store Server API answered into the ledger, by the road that everything takes.
+/// Ingests App Store Server API responses into the ledger, through the common path.
 package struct APIResponseRecorder: Sendable {
   private let intake: IngestDecider
   private let clock: WallClock
@@ -26,9 +26,9 @@ package struct APIResponseRecorder: Sendable {
     self.append = append
   }
 
-  /// Reads an answer about `app`; recorded it is when that is asked for.
+  /// Decodes a response about `app`; the caller must record it.
   ///
-  /// What cannot be read is then set aside and told in the log.
+  /// An unreadable response is quarantined and logged.
   package func read(_ body: [UInt8], _ app: App, _ environment: Environment) -> DecodedAPIResponse {
     let now = clock.now()
     let message = InboxMessage(
@@ -56,7 +56,7 @@ package struct APIResponseRecorder: Sendable {
       _ = try await append(entry)
       return true
     } catch {
-      // Whoever has a receipt can have many answers come at once.
+      // A client with a receipt can cause many responses at the same time.
       if let others = failedPace.turn(of: "answer") {
         logger.error(
           "a response of the App Store Server API was not stored; it is requested again",

@@ -2,16 +2,16 @@ package import Ledger
 package import Runtime
 import Synchronization
 
-/// Watches the disk that holds the database, so that a full one is named before the database dies of it.
+/// Watches the disk of the database, so that the log names a full disk before the database fails.
 ///
-/// Below the headroom messages that nothing vouches for are no longer kept, nor V1 messages of strangers. Below half of it V1
-/// messages of others than Apple and answers of verifyReceipt are not kept either. Below a quarter nothing is written, and
-/// every sender hears 503 with the words "disk full". Apple sends again for days.
+/// Below the headroom, unverified messages and V1 messages of strangers are no longer stored. Below half of it, V1
+/// messages that are not from Apple and verifyReceipt responses are not stored either. Below a quarter nothing is
+/// written, and every sender receives 503 with the words "disk full". Apple resends for days.
 package final class DiskSpaceMonitor: Service {
   package struct Settings: Sendable {
-    /// Bytes that are to stay free; 0: the disk is not watched.
+    /// Bytes that must stay free; 0 disables the check.
     package var headroom: UInt64
-    /// Bytes that may still be written where the database is; nil when it cannot be asked.
+    /// Writable bytes at the database's location; `nil` if unknown.
     package var free: @Sendable () -> UInt64?
 
     package init(headroom: UInt64 = Self.standard, free: @escaping @Sendable () -> UInt64?) {
@@ -19,7 +19,7 @@ package final class DiskSpaceMonitor: Service {
       self.free = free
     }
 
-    /// Enough for a redo log and for a day of Apple's messages.
+    /// The size of a redo log and the messages of a day.
     package static let standard: UInt64 = 1 << 30
   }
 
@@ -38,10 +38,10 @@ package final class DiskSpaceMonitor: Service {
     if level != .ample { tell(level, free) }
   }
 
-  /// How much room there was when it was last asked, at most a second ago.
+  /// The level at the last check, at most a second ago.
   package var level: DiskSpaceLevel { state.withLock { $0.level } }
 
-  /// Bytes that were free then.
+  /// The free bytes at that check.
   package var free: UInt64? { state.withLock { $0.free } }
 
   package var headroom: UInt64 { settings.headroom }
@@ -53,7 +53,7 @@ package final class DiskSpaceMonitor: Service {
     }
   }
 
-  /// Asks the disk, and says so when the level is another than before.
+  /// Checks the disk, and logs a changed level.
   package func check() {
     let free = settings.free()
     let level = DiskSpaceLevel(free: free, headroom: settings.headroom)

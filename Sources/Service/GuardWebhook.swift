@@ -5,27 +5,27 @@ package import Runtime
 import Synchronization
 package import Time
 
-/// Posts to an operator's webhook that the guard took an app back to `shadow`.
+/// Posts to an operator's webhook that the guard returned an app to `shadow`.
 ///
-/// The guard waits for nothing here: the stage is set before. Each notification is retried by itself, so a receiver that
-/// refuses one holds up no other. When the process ends each is tried once more; what is not taken then remains in the log and
-/// the audit.
+/// The stage is set before, so the guard does not wait. Notifications are retried separately, so a rejected one does
+/// not delay others. At the end of the process each is tried once more. A notification that still fails remains in the
+/// log and the audit.
 package final class GuardWebhook: Service {
   package struct Settings: Sendable {
-    /// Where it posts.
+    /// The webhook's URL.
     ///
     /// Its path and query may be secret, so only its host is logged.
     package var url: String
-    /// For one try.
+    /// The limit of one attempt.
     package var deadline = Interval.seconds(5)
-    /// The pauses between tries, of which there is one more: at night a receiver restarts for minutes.
+    /// The pauses between attempts, which number one more, because a receiver may restart for minutes at night.
     ///
-    /// With the deadlines of all tries less than 15 minutes.
+    /// With all deadlines the total is less than 15 minutes.
     package var pauses: [Duration] = [
       .seconds(2), .seconds(4), .seconds(8), .seconds(15), .seconds(30), .seconds(60), .seconds(120), .seconds(180),
       .seconds(180), .seconds(180),
     ]
-    /// Notifications that wait at most, retries among them; one more is given up at once.
+    /// The largest number of waiting notifications, including retries; further ones are dropped immediately.
     package var mostWaiting = 1_024
 
     package init(url: String) { self.url = url }
@@ -37,7 +37,7 @@ package final class GuardWebhook: Service {
   private let logger: Logger
   private let calls: AsyncStream<JSONObject>
   private let queue: AsyncStream<JSONObject>.Continuation
-  /// Notifications that were taken, and neither posted nor given up.
+  /// The number of accepted notifications that are neither posted nor dropped.
   private let waiting = Mutex(0)
 
   private static let processEnds = "the process ends"
@@ -53,7 +53,7 @@ package final class GuardWebhook: Service {
     (calls, queue) = AsyncStream.makeStream(of: JSONObject.self)
   }
 
-  /// Takes an app that is to be announced; returns at once.
+  /// Queues the announcement of an app; returns immediately.
   package func take(_ news: JSONObject) {
     let hasRoom: Bool = waiting.withLock { count in
       guard count < settings.mostWaiting else { return false }
@@ -69,7 +69,7 @@ package final class GuardWebhook: Service {
 
   package func run() async throws {
     await withDiscardingTaskGroup { group in
-      // What was still queued comes here after the end, too.
+      // The queued rest arrives here after the end, too.
       for await news in calls {
         group.addTask {
           let failure = await self.failure(of: news)
@@ -80,7 +80,7 @@ package final class GuardWebhook: Service {
     }
   }
 
-  /// Posts until an answer says that it was taken, then nil; or until the last pause is over, then what the last try met.
+  /// Posts until accepted, then returns `nil`; after the last pause, returns the last error.
   private func failure(of news: JSONObject) async -> String? {
     let body = news.encoded()
     var reason: String?
@@ -94,12 +94,12 @@ package final class GuardWebhook: Service {
       }
     }
     guard Task.isCancelled else { return reason }
-    // Nothing is sent for a task that is cancelled, and no other process tells of this one.
+    // A cancelled task sends nothing, and no other process reports this event.
     do { reason = try await withCancellationShield { await self.post(body) } } catch { reason = "\(error)" }
     return reason.map { "\(Self.processEnds); \($0)" }
   }
 
-  /// Posts once and returns why that failed; nil if it was taken.
+  /// Posts once and returns the error; `nil` if accepted.
   ///
   /// Redirects are not followed.
   private func post(_ body: [UInt8]) async -> String? {

@@ -1,7 +1,7 @@
 package import HTTPServer
 package import Runtime
 
-/// What the HTTP server turns away and holds, as metrics and log lines.
+/// The rejections and connections of the HTTP server, as metrics and log lines.
 package struct HTTPServerMetrics: Sendable {
   private let refused: MetricFamily<Counter>
   private let logger: Logger
@@ -16,7 +16,7 @@ package struct HTTPServerMetrics: Sendable {
     self.logger = logger
   }
 
-  /// Declares what `server` holds at the moment.
+  /// Declares gauges for the current connections of `server`.
   package func observe(_ server: HTTPServer, in metrics: MetricsRegistry) {
     metrics.gauge("switchyard_http_open_connections", help: "Open HTTP connections.") {
       Double(server.counters.openConnections)

@@ -4,7 +4,7 @@ import Purchases
 import Runtime
 import Time
 
-/// What must be done now and then: next months' partitions, and figures that only the database can tell.
+/// Performs periodic tasks: creates the next months' partitions, and measures figures that only the database has.
 struct MaintenanceService: Service {
   let pool: Pool
   let ledger: LedgerStore
@@ -13,19 +13,20 @@ struct MaintenanceService: Service {
   let logger: Logger
 
   private static let period = Duration.seconds(30)
-  /// For how long it can be looked up that something was delivered.
+  /// The retention of deliveries.
   private static let deliveredKept = Interval.days(30)
-  /// For how long it can be looked up what Apple was told; as long as Apple remembers that it asked.
+  /// The retention of consumption responses, as long as Apple's own memory of its requests.
   private static let consumptionKept = Interval.days(180)
-  /// For how long comparisons of answers can be looked up; the answers themselves as long as each says.
+  /// The retention of comparisons; each sets its own for the responses.
   private static let comparisonsKept = Interval.days(120)
-  /// For how long it is known how fast answers were.
+  /// The retention of response times.
   private static let answerTimesKept = Interval.days(14)
   private static let purgedAtOnce = 1_000
   /// The interval between recounts of the quarantine, which correct rows that were changed without counting.
   private static let recountedEvery = Duration.seconds(3_600)
-  /// For how long it can be looked up that a claimed change was settled, and is known that Apple was asked: the comparison
-  /// with Apple asks first about ids that were not asked about for longest.
+  /// The retention of settled claims and of finished requests to Apple.
+  ///
+  /// The comparison with Apple starts with the IDs that were not requested for longest.
   private static let claimsKept = Interval.days(30)
 
   func run() async throws {
@@ -123,7 +124,7 @@ struct MaintenanceService: Service {
     }
   }
 
-  /// Until there is nothing left to forget, a little at a time.
+  /// Deletes old rows in small steps until none is left.
   private func purge(
     _ some: @Sendable (Session) throws(DatabaseError) -> Int
   ) async throws(DatabaseError) {

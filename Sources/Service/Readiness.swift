@@ -3,7 +3,9 @@ import Ledger
 import Runtime
 import Synchronization
 
-/// Whether requests are welcome: asked of the database once a second, so that a probe costs nothing and never waits.
+/// Whether the process accepts requests.
+///
+/// It checks the database once a second, so that a probe is free and never waits.
 final class Readiness: Service {
   private struct State {
     var reason: String? = "starting"
@@ -14,12 +16,12 @@ final class Readiness: Service {
   private let state = Mutex(State())
 
   private static let period = Duration.seconds(1)
-  /// No answer for so long is an answer.
+  /// A missing response for this long counts as a failure.
   private static let patience = Duration.seconds(3)
 
   init(pool: Pool) { self.pool = pool }
 
-  /// Why not; nil when they are.
+  /// The reason why not; `nil` if ready.
   var reason: String? {
     state.withLock { state in
       .now - state.askedAt > Self.patience ? "the database has not answered for seconds" : state.reason

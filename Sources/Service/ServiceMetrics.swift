@@ -1,7 +1,7 @@
 package import Runtime
 import Wire
 
-/// What the service counts; every name with its unit, no label with unbounded values.
+/// The metrics of the service; every name has its unit, and no label has unbounded values.
 package struct ServiceMetrics: Sendable {
   package let registry: MetricsRegistry
   let messages: MetricFamily<Counter>
@@ -27,7 +27,7 @@ package struct ServiceMetrics: Sendable {
   let unqueuedIDs: MetricFamily<Counter>
   let claimedStockRefused: MetricFamily<Counter>
 
-  /// For some hundred apps; the registry's limit would send the tenth app's series to "other".
+  /// For some hundred apps; the registry's limit would move the tenth app's series to "other".
   private static let seriesOfApps = 8_192
 
   package init(_ registry: MetricsRegistry) {
@@ -116,7 +116,7 @@ package struct ServiceMetrics: Sendable {
 }
 
 extension ServiceMetrics {
-  /// Counts what a message had that this build does not know.
+  /// Counts the content of a message that this build does not know.
   func count(_ survey: UndocumentedContent) {
     if survey.isClean { return }
     unknowns["field"].increment(by: UInt64(survey.unknownFields.count))

@@ -1,6 +1,6 @@
 package import Runtime
 
-/// The program: one command for each thing an operator does.
+/// The program, with one command for each task of an operator.
 package enum SwitchyardCommand {
   package static let version = "1.0.0-beta.1"
 
@@ -23,7 +23,6 @@ package enum SwitchyardCommand {
     ("OFFLINE", ["jws", "receipt", "extract", "convert", "fidelity", "mappings", "completion"]),
   ])
 
-  /// Does what this process was called for.
   static func run() async -> ExitStatus {
     assert(command.problems.isEmpty, command.problems.joined(separator: "; "))
     let environment = ProcessEnvironment.variables(of: command)
@@ -31,7 +30,7 @@ package enum SwitchyardCommand {
       Array(CommandLine.arguments.dropFirst()), environment, Terminal.process(environment: environment))
   }
 
-  /// Does what a command line asks for; with --json an error is an object on stdout, too.
+  /// Runs a command line; with --json an error is an object on stdout, too.
   package static func main(
     _ arguments: [String], _ environment: [String: String], _ terminal: Terminal, signals: Bool = true
   ) async -> ExitStatus {

@@ -5,11 +5,11 @@ import Signing
 import Time
 import Wire
 
-/// What was converted as JSON, which others script on: facts flat by Apple's V2 names, as in the answers of the service.
+/// The JSON of a conversion, whose keys are stable.
 ///
-/// `events`, `purchases` and `renewals` are always there, `appTransactions` where there are some. Each element has
-/// `bundleId`, `environment`, `provenance` (who said it, when, and what vouches for it) and `rules`, the rows of
-/// `Mappings` that made it. Dates are milliseconds since 1970.
+/// Facts are flat and have Apple's V2 names, as in the service's responses. `events`, `purchases` and `renewals` are
+/// always present, `appTransactions` if there are some. Each element has `bundleId`, `environment`, `provenance`
+/// (source, date and proof) and `rules`, the rows of `Mappings` that made it. Dates are milliseconds since 1970.
 public struct CanonicalDocument {
   private let converted: ConversionResult
   private let vocabulary: Vocabulary
@@ -78,7 +78,7 @@ public struct CanonicalDocument {
     return object
   }
 
-  /// Null is unknown.
+  /// Null means unknown.
   private var whose: JSONObject {
     let findings = converted.findings
     var object: JSONObject = [
@@ -116,7 +116,7 @@ extension CanonicalDocument {
     return object
   }
 
-  /// Of the highest authority that said any of it; `fields` names those that another source said.
+  /// Returns the source with the highest authority; `fields` names those from another source.
   private func provenance<Field>(_ resolved: Resolved<Field>, _ table: FieldTable<Field>) -> JSONObject {
     let told = Field.allCases.compactMap { field in resolved.origins[field].map { (field: field, origin: $0) } }
     guard let chief = told.map(\.origin).max(by: { $0.source < $1.source }) else { return JSONObject() }
@@ -138,14 +138,14 @@ extension CanonicalDocument {
     return object
   }
 
-  /// V2's own form without its signature is not what Apple signed.
+  /// A V2 payload without its signature is not a signed source.
   private func name(of source: Source) -> String {
     converted.trust == .none && source == .signedV2 ? "unsignedV2" : source.name
   }
 }
 
 extension FoldRules {
-  /// The rules for one input by itself: what it says is shown, whether or not it would count beside others.
+  /// The rules for a single input: its content is shown even if it would not count among others.
   fileprivate var hearingEveryone: Self {
     let open = Dictionary(
       uniqueKeysWithValues: Field.allCases.map { field in

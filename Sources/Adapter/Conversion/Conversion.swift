@@ -6,15 +6,15 @@ public import Signing
 public import Time
 import Wire
 
-/// Reads one input of any kind into the canonical model, beside any ledger: to be looked at and compared.
+/// Converts one input of any kind into the canonical model without a ledger, for inspection and comparison.
 ///
-/// It believes what the service believes, and what nobody vouches for only when told so; that it says `none` of then.
+/// It trusts the same inputs as the service, and unverified ones only on request; their proof is `none`.
 public struct Conversion: Sendable {
   private let verifier: SignedDataVerifier
   private let adapter: MessageDecoder
   private let receipts: ReceiptReader
   private let vocabulary: Vocabulary
-  /// What the input does not say itself, and must agree with what it says.
+  /// The values that the input lacks; they must agree with those that it has.
   private var app: String?
   private var environment: Environment?
   private let allowsUnsigned: Bool
@@ -32,9 +32,9 @@ public struct Conversion: Sendable {
     self.allowsUnsigned = allowsUnsigned
   }
 
-  /// What `bytes` say: a notification of either generation, signed data, an answer, or a receipt.
+  /// Converts a notification of either generation, signed data, a response, or a receipt.
   ///
-  /// `now` counts only for what is signed without a date, and as the latest date that an unsigned input can be of.
+  /// `now` is the date of signed data without a date, and the latest date of an unsigned input.
   public func read(_ bytes: [UInt8], now: Timestamp) throws(ConversionError) -> ConversionResult {
     let input = try ConversionInput(bytes)
     let message = Digest.sha256(bytes)
@@ -50,7 +50,7 @@ public struct Conversion: Sendable {
         converted.given.removeAll { claimed.contains($0) || unknown.contains($0) }
         return converted
       } catch { refusal = error }
-      // What nobody names is shown as unknown: nothing is kept below the name that stands in for it.
+      // A missing value is shown as unknown: nothing is stored under the name that replaces it.
       if refusal.isAbout(.environmentUnknown), attempt.environment == nil, !namesUndecided(input) {
         let claim = inside(input)?.claimedEnvironment
         attempt.environment = claim ?? .production
@@ -65,7 +65,7 @@ public struct Conversion: Sendable {
     }
   }
 
-  /// No bundle id has such a letter.
+  /// A placeholder that no bundle ID equals.
   private static let nobody = "?"
 
   private func read(
@@ -84,7 +84,7 @@ public struct Conversion: Sendable {
     }
   }
 
-  /// Whether the input names an environment that Apple does not document, or several: the caller has to say which it is.
+  /// Whether the input names an undocumented environment or several, so that the caller must select one.
   private func namesUndecided(_ input: ConversionInput) -> Bool {
     guard case .message(let object) = input else { return false }
     if VerifyReceiptResponseReader.isAnswer(object) {
@@ -94,7 +94,7 @@ public struct Conversion: Sendable {
     return object["environment"]?.string.map { Environment(rawValue: $0) == nil } ?? false
   }
 
-  /// The receipt inside a V1 body or answer, proven or not.
+  /// Returns the receipt inside a V1 body or response, proven or not.
   private func inside(_ input: ConversionInput) -> Receipt? {
     switch input {
     case .message(let object):
@@ -150,13 +150,13 @@ extension Conversion {
     return try testData(jws, message, now)
   }
 
-  /// What Xcode or LocalTesting made: opened without a signature to trust, and said to be so.
+  /// Reads test data of Xcode or LocalTesting without a trusted signature, and marks it.
   private func testData(
     _ jws: [UInt8], _ message: Digest, _ now: Timestamp
   ) throws(ConversionError) -> ConversionResult {
     let payload: VerifiedPayload
     do throws(VerificationError) {
-      // Roots that were named for the test would be looked for in it.
+      // Additional test roots would match it, so only Apple's are used.
       payload = try SignedDataVerifier(roots: .apple).verifyAny(
         jws, expecting: ExpectedClaims(environment: .unsignedTestData), now: now)
     } catch { throw ConversionError(MessageError(error)) }
@@ -221,7 +221,7 @@ extension Conversion {
     } catch { throw ConversionError(error) }
   }
 
-  /// An answer of verifyReceipt, in whoever's hands it was.
+  /// Converts a verifyReceipt response from any source.
   private func legacyAnswer(
     _ object: JSONObject, _ message: Digest, _ now: Timestamp
   ) throws(ConversionError) -> ConversionResult {

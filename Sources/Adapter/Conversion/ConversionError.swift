@@ -1,30 +1,30 @@
 import Receipts
 import Signing
 
-/// Why an input cannot be converted, and what to do about it.
+/// The reason why an input cannot be converted, and the fix.
 public struct ConversionError: Error, Equatable, Sendable {
-  /// What the conversion itself refuses, beside verification, receipts and the adapter.
+  /// The codes of the conversion, in addition to those of verification, receipts and the adapter.
   package enum Code: String, Sendable, CaseIterable {
-    /// Nothing, or nothing but white space.
+    /// Empty or only white space.
     case emptyInput
-    /// A decoded payload, or a receipt without proof: nobody vouches for it.
+    /// A decoded payload, or a receipt without proof.
     case unsigned
     /// The input names no app.
     case unknownApp
-    /// Of another app than the one that was named.
+    /// The input is of another app than the named one.
     case wrongBundle
-    /// Of another environment than the one that was named.
+    /// The input is of another environment than the named one.
     case wrongEnvironment
-    /// Nothing in it names an environment.
+    /// The input names no environment.
     case environmentUnknown
     /// Parts of different apps or environments in one input.
     case severalApps
   }
 
-  /// Stable: others script on it.
+  /// The code, which is stable.
   public let code: String
   public let detail: String
-  /// What to do about it.
+  /// The fix.
   public let next: String
 
   init(_ code: Code, _ detail: String) {

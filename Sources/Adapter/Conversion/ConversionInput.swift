@@ -2,15 +2,15 @@ import JSON
 import Receipts
 import Signing
 
-/// What is to be converted, told by its content alone.
+/// The input of a conversion, classified only by its content.
 enum ConversionInput {
-  /// `{"notificationHistory": [{"signedPayload": …}]}`, an answer of the App Store Server API.
+  /// `{"notificationHistory": [{"signedPayload": …}]}`, an App Store Server API response.
   case notificationHistory([JSONValue])
-  /// A body with something signed in it, a V1 notification or an answer: whatever the adapter tells apart itself.
+  /// A body with signed data, a V1 notification or a response, which the adapter classifies itself.
   case message(JSONObject)
   /// A bare JWS.
   case jws([UInt8])
-  /// A payload that somebody decoded.
+  /// A decoded payload.
   case decoded(JSONObject, PayloadKind)
   /// A receipt, as text or bytes.
   case receipt([UInt8])
@@ -21,7 +21,7 @@ enum ConversionInput {
     }
     switch first {
     case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "\""):
-      // An iOS 6 receipt that was decoded already begins like JSON and is none.
+      // A decoded iOS 6 receipt begins like JSON, but is not.
       if bytes.contains(UInt8(ascii: "=")), (try? JSONReader.read(bytes)) == nil {
         self = .receipt(bytes)
         return
@@ -51,14 +51,14 @@ enum ConversionInput {
       || VerifyReceiptResponseReader.isAnswer(object)
     guard !isMessage else { return .message(object) }
     let kind = PayloadKind(of: object)
-    // A decoded notification holds what is signed; any other object that does is a client library's.
+    // A decoded notification contains signed data; any other object with signed data is a client library's.
     if kind != .notification, let signed = SignedMember.all(in: object).first {
       return signed.kind == .jws ? .jws(signed.text) : .receipt(signed.text)
     }
     return kind.map { .decoded(object, $0) } ?? .message(object)
   }
 
-  /// Base64 has no dots; a JWS has two.
+  /// Classifies text: base64 has no dots; a JWS has two.
   private static func told(_ text: [UInt8]) -> Self {
     let start = text.drop(while: isSpace)
     let end = start.lastIndex { !isSpace($0) }.map { $0 + 1 } ?? start.startIndex
@@ -70,15 +70,15 @@ enum ConversionInput {
   private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D || byte == 0x0A }
 }
 
-/// What unproven signed data claims, read only to know how to go about proving it.
+/// The claims of unproven signed data, only to select the verification.
 struct ClaimedPayload {
   let kind: PayloadKind?
   let app: String?
   let environment: AppStoreEnvironment?
-  /// Whether only the envelope of an answer names the environment.
+  /// Whether only the envelope of a response names the environment.
   private(set) var isEnvironmentUnsigned = false
 
-  /// Of a JWS; nothing of what cannot be read.
+  /// Reads the claims of a JWS; empty if unreadable.
   init(jws: some Sequence<UInt8>) {
     let segments = Array(jws).split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
     let payload = segments.count == 3 ? Base64.url.decode(Array(segments[1])) : nil
@@ -94,7 +94,7 @@ struct ClaimedPayload {
     environment = name.flatMap(AppStoreEnvironment.init(rawValue:))
   }
 
-  /// Of an answer: what its envelope says, else the first thing signed in it.
+  /// Reads the claims of a response's envelope, otherwise of its first signed part.
   init(answer: JSONObject) {
     var inside: ClaimedPayload?
     func look(_ value: JSONValue, _ key: String) {

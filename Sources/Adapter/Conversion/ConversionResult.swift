@@ -1,17 +1,17 @@
 public import Purchases
 public import Wire
 
-/// What one input says in the canonical model, and how far it can be believed.
+/// The content of one input in the canonical model, with its proof.
 public struct ConversionResult: Sendable {
   public var findings: Findings
   public var trust: MessageDecoder.Proof
-  /// What in it was new to this build.
+  /// The content that is new to this build.
   public var survey: UndocumentedContent
-  /// What the caller said because the input does not: `bundleId`, `environment`.
+  /// The members that the caller added because the input lacks them: `bundleId`, `environment`.
   public var given: [String] = []
-  /// What only an unsigned part of the input says: the `environment` of iOS 6 receipts.
+  /// The members that only an unsigned part of the input has: the `environment` of iOS 6 receipts.
   public var claimed: [String] = []
-  /// What neither the input nor the caller says: what `findings` has in its place means nothing.
+  /// The members that neither the input nor the caller has, whose values in `findings` are placeholders.
   public var unknown: [String] = []
 
   init(
@@ -29,7 +29,7 @@ public struct ConversionResult: Sendable {
     self.init(findings: reading.findings, trust: reading.trust, survey: reading.survey)
   }
 
-  /// Takes in what another part of the same input says; of another app or environment it is refused.
+  /// Adds the content of another part of the same input; throws for another app or environment.
   mutating func add(_ other: ConversionResult) throws(ConversionError) {
     guard (findings.app, findings.environment) == (other.findings.app, other.findings.environment) else {
       throw ConversionError(

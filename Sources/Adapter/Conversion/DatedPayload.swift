@@ -2,7 +2,7 @@ import JSON
 import Signing
 import Time
 
-/// A payload with its own date, as it is mapped: verified, or unsigned where somebody asked for that in so many words.
+/// A payload with its own date for mapping: verified, or unsigned on explicit request.
 protocol DatedPayload {
   var payload: JSONObject { get }
   var signedAt: Timestamp? { get }
@@ -10,7 +10,7 @@ protocol DatedPayload {
 
 extension Verified: DatedPayload where Payload == JSONObject {}
 
-/// A decoded payload that nobody vouches for: to be looked at, never to be kept.
+/// A decoded, unverified payload: for inspection, never for storage.
 struct UnsignedPayload: DatedPayload {
   let payload: JSONObject
   let signedAt: Timestamp?

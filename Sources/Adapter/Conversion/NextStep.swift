@@ -1,9 +1,9 @@
 import Receipts
 import Signing
 
-/// What to do when an input is refused, by the code of the refusal.
+/// The fix of a rejected input, by the error's code.
 enum NextStep {
-  /// For codes of which nothing better is known.
+  /// The text for codes without a specific fix.
   static let unknown = "Look at the detail; switchyard jws verify and receipt inspect show more of its content."
 
   private static let whole = "Hand it in as Apple gave it, whole and unchanged."

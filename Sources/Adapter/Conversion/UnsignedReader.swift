@@ -5,12 +5,12 @@ import Signing
 import Time
 import Wire
 
-/// Reads payloads that somebody decoded, or that Xcode made: nobody vouches for what comes of it.
+/// Reads decoded payloads, or those of Xcode; the result is unverified.
 struct UnsignedReader {
   let verifier: SignedDataVerifier
   let vocabulary: Vocabulary
   let message: Digest
-  /// The app and the environment of payloads that name none, as the caller says.
+  /// The caller's app and environment for payloads without them.
   let app: String?
   let environment: Environment?
   let now: Timestamp
@@ -57,8 +57,8 @@ struct UnsignedReader {
     return converted
   }
 
-  /// What stands in a notification where Apple puts a JWS: verified when it is one, as it is when it was decoded too; nil
-  /// for a text that never was a JWS.
+  /// Returns a nested payload: verified if it is a JWS, unchanged if it is already decoded; `nil` for a text that never
+  /// was a JWS.
   private func opened(_ value: JSONValue, _ kind: PayloadKind) throws(MessageError) -> JSONObject? {
     if let decoded = value.object { return decoded }
     guard let jws = value.string.map({ Array($0.utf8) }), jws.count(where: { $0 == UInt8(ascii: ".") }) == 2 else {
@@ -103,7 +103,7 @@ struct UnsignedReader {
 }
 
 extension SignedDataVerifier {
-  /// The payload of a JWS below the roots, or of test data of Xcode that nobody signed.
+  /// Returns the payload of a JWS below the roots, or of unsigned test data of Xcode.
   fileprivate func payload(
     of jws: [UInt8], _ kind: PayloadKind, now: Timestamp
   ) throws(VerificationError) -> JSONObject {

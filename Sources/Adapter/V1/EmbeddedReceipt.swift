@@ -4,24 +4,23 @@ import Receipts
 import Signing
 import Time
 
-/// The signed receipt inside a V1 body or an answer: what it proves, and of when it is.
+/// The signed receipt inside a V1 body or response, with its proof and date.
 ///
-/// It never refuses what it stands in: test bodies have a dummy, old ones a signer nobody knows any more.
-///
-/// **Environment.** An app receipt signs its environment. A transaction receipt of iOS 6 does not, and Apple signs those
-/// of the sandbox as it signs those of Production. So it proves a purchase, but not in which environment: that is proven
-/// only inside an answer that we fetched, by the endpoint that answered. Elsewhere it is a claim of the body around it.
+/// It never rejects its body: test bodies have a dummy, and old ones have a signer that is no longer known.
+/// **Environment.** An app receipt signs its environment. A transaction receipt of iOS 6 does not, and Apple signs
+/// those of the sandbox like those of Production. So it proves a purchase, but not its environment. That is proven only
+/// in a fetched response, by the endpoint. Elsewhere it is a claim of the body.
 struct EmbeddedReceipt {
   private let reading: ReceiptReadResult
   private let app: String
   private let environment: Environment
   private let isFetched: Bool
 
-  /// Nil where there is none, or what there is is of another app or environment, or no receipt.
+  /// Returns `nil` for a missing receipt, an invalid one, or one of another app or environment.
   ///
   /// - Parameters:
-  ///   - environment: what the body is of.
-  ///   - isFetched: whether we fetched the body from Apple's endpoint of this environment.
+  ///   - environment: of the body.
+  ///   - isFetched: whether Switchyard fetched the body from Apple's endpoint of this environment.
   init?(_ text: String?, reader: ReceiptReader, app: String, environment: Environment, isFetched: Bool) {
     guard let text, text != "" else { return nil }
     let reading = reader.read(Array(text.utf8))
@@ -34,7 +33,7 @@ struct EmbeddedReceipt {
     self.isFetched = isFetched
   }
 
-  /// When it was made, proven or not; an iOS 6 receipt tells nothing but when its transaction was bought.
+  /// The creation date, proven or not; an iOS 6 receipt has only its transaction's purchase date.
   var createdAt: Timestamp? {
     switch reading.receipt {
     case .app(let receipt): receipt.createdAt
@@ -42,18 +41,17 @@ struct EmbeddedReceipt {
     }
   }
 
-  /// Whether its purchases are proven, and in this environment.
+  /// Whether its purchases are proven, with this environment.
   var isProven: Bool { proven != nil }
 
-  /// What it states by itself, as a source of its own; nil unless it is proven.
+  /// Returns its statements as a separate source; `nil` unless it is proven.
   func findings(_ vocabulary: Vocabulary, message: Digest) -> Findings? {
     proven.flatMap {
       ReceiptMapping(vocabulary: vocabulary).findings(of: $0, environment: environment, message: message)
     }
   }
 
-  /// What a verified receipt says whose environment is not proven, as the word of `source`, the body around it; nil for
-  /// every other receipt.
+  /// Returns the statements of a verified receipt without a proven environment, as `source`, the body; otherwise `nil`.
   func claims(_ vocabulary: Vocabulary, as source: Source, receivedAt: Timestamp, message: Digest) -> Findings? {
     guard case .verified(let verified) = reading, !isProven else { return nil }
     return ReceiptMapping(vocabulary: vocabulary).unverifiedFindings(

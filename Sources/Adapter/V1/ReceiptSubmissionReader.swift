@@ -6,23 +6,22 @@ import Signing
 import Time
 import Wire
 
-/// Reads a receipt that a back end hands in, or that somebody posted to verifyReceipt.
+/// Reads a receipt that a back end submits, or that a client posted to verifyReceipt.
 ///
-/// Of a back end: proven, it is a source; unproven, it is kept as a stranger's word. Of anybody else it has to be proven.
-///
-/// So is a verified receipt that does not sign its environment, as those of iOS 6: it proves the purchase, and whoever
-/// hands it in says of which environment. Its ids are seeds, and Apple's history proves the rest.
+/// A back end's proven receipt is a source, and an unproven one is stored as a stranger's claim. Any other sender's
+/// receipt must be proven. A verified receipt without a signed environment, as of iOS 6, is stored as a claim, too. It
+/// proves the purchase, and its sender names the environment. Its IDs are seeds, and Apple's history proves the rest.
 struct ReceiptSubmissionReader {
   let reader: ReceiptReader
   let vocabulary: Vocabulary
   let message: Digest
   let origin: V1Context
-  /// Whether a receipt whose signature was not verified is refused.
+  /// Whether a receipt whose signature was not verified is rejected.
   var requiresProof = false
 
   func read(_ text: [UInt8]) throws(MessageError) -> DecodedMessage { try read(reader.read(text)) }
 
-  /// The same of a receipt that was proven already.
+  /// Reads a receipt that was proven already.
   func read(_ reading: ReceiptReadResult) throws(MessageError) -> DecodedMessage {
     let mapping = ReceiptMapping(vocabulary: vocabulary)
     switch reading {
@@ -31,7 +30,7 @@ struct ReceiptSubmissionReader {
     case .verified(let verified):
       let receipt = verified.receipt
       var findings = unverified(receipt, mapping)
-      // The back end says whose it is, as with an id alone: a signature is on the purchase.
+      // The back end names the owner, as with a bare ID: the signature covers only the purchase.
       let originals = findings?.originalTransactionIDs ?? []
       findings?.unplacedOriginals = Set(originals)
       return try self.reading(receipt, findings, .none)
@@ -42,7 +41,7 @@ struct ReceiptSubmissionReader {
     }
   }
 
-  /// What it says unproven; never of an environment that its unsigned part contradicts.
+  /// Returns its unproven content; never of an environment that its unsigned part contradicts.
   private func unverified(_ receipt: Receipt, _ mapping: ReceiptMapping) -> Findings? {
     guard let asked = origin.environment else {
       return mapping.unverifiedFindings(of: receipt, receivedAt: origin.receivedAt, message: message)

@@ -2,9 +2,9 @@ import JSON
 import Purchases
 import Wire
 
-/// An id that a back end hands in without anything about it: kept, so that Apple can be asked.
+/// A bare ID that a back end submits, stored for a lookup at Apple.
 enum TransactionIDSubmission {
-  /// The seed in `{"originalTransactionId": "…"}` or `{"transactionId": "…"}`; nil for another object.
+  /// Returns the seed in `{"originalTransactionId": "…"}` or `{"transactionId": "…"}`; `nil` for another object.
   static func seed(_ object: JSONObject, of origin: V1Context) throws(MessageError) -> TransactionReference? {
     guard let value = value(of: object) else { return nil }
     let app = try origin.app(claimed: [object["bundleId"]?.string])
@@ -19,13 +19,13 @@ enum TransactionIDSubmission {
     return TransactionReference(app: app, environment: environment ?? origin.environment, transactionID: id)
   }
 
-  /// The id that an object is, whether or not it can be one; nil for another object.
+  /// Returns the ID value of such an object, valid or not; `nil` for another object.
   static func value(of object: JSONObject) -> JSONValue? {
     guard object["signedTransactionInfo"] == nil, object["signedRenewalInfo"] == nil else { return nil }
     return object["originalTransactionId"] ?? object["transactionId"]
   }
 
-  /// Tells the members that say nothing here.
+  /// Reports the members without meaning here.
   static func survey(_ object: JSONObject) -> UndocumentedContent {
     var survey = UndocumentedContent()
     for member in object.members where !members.contains(member.key) { survey.add(unknown: member.key) }
@@ -43,7 +43,9 @@ enum TransactionIDSubmission {
 }
 
 extension DecodedMessage {
-  /// A seed and nothing else; where nobody knows the environment, it stands below the one that is asked first.
+  /// Creates a message with only a seed.
+  ///
+  /// Without a known environment the seed belongs to the first one to ask.
   init(bare seed: TransactionReference, of origin: V1Context, survey: UndocumentedContent) throws(MessageError) {
     var findings = Findings(app: seed.app, environment: seed.environment ?? .production)
     findings.seeds = [seed]

@@ -1,14 +1,14 @@
 public import Purchases
 public import Time
 
-/// What was found out about the sender of something unsigned, before it was read.
+/// The result of checking an unsigned body's sender, before the body is read.
 public struct V1Context: Sendable {
-  /// The bundle id, by `bid`, by the secret, by the URL or by the token; nil when none of them told.
+  /// The bundle ID, by `bid`, the secret, the URL or the token; `nil` if none of them identifies it.
   public var app: String?
-  /// By the URL or the request; nil when the body has to tell.
+  /// The environment by the URL or the request; `nil` if the body must name it.
   public var environment: Environment?
   public var trust: MessageDecoder.Proof
-  /// What is said to be later than this is believed to be of this time.
+  /// The latest acceptable date; later dates are replaced by it.
   public var receivedAt: Timestamp
 
   public init(app: String?, environment: Environment?, trust: MessageDecoder.Proof, receivedAt: Timestamp) {
@@ -18,7 +18,7 @@ public struct V1Context: Sendable {
     self.receivedAt = receivedAt
   }
 
-  /// The app of a body whose parts claim `claimed`; refused when any two differ, or when nobody names one.
+  /// Returns the app of a body whose parts claim `claimed`; throws if any two differ, or if all are missing.
   func app(claimed: [String?]) throws(MessageError) -> String {
     let claimed = claimed.compactMap(\.self)
     let known = app ?? claimed.first
@@ -33,10 +33,10 @@ public struct V1Context: Sendable {
     return app
   }
 
-  /// The environment of a body that says `names`, in Apple's several words; refused when nobody knows it.
+  /// Returns the environment of a body with `names`, in Apple's several spellings; throws if it is unknown.
   ///
-  /// Names that Apple does not document, or that contradict each other, decide nothing: `environment` decides then. A
-  /// body that names one environment is never taken for one of another.
+  /// Undocumented or contradictory names decide nothing, and `environment` applies. A body that names one environment
+  /// is never read as one of another.
   func environment(named names: String?..., app: String) throws(MessageError) -> Environment {
     let named = NamedEnvironments(names)
     if let environment, named.known.isEmpty || named.known.contains(environment) { return environment }
@@ -67,9 +67,9 @@ public struct V1Context: Sendable {
   }
 }
 
-/// The environments that a V1 body or an answer names, in its several places.
+/// The environments in the members of a V1 body or response.
 struct NamedEnvironments {
-  /// Those that Apple documents, each once, in the body's order.
+  /// The distinct documented ones, in the body's order.
   private(set) var known: [Environment] = []
   private(set) var hasUndocumented = false
 
@@ -83,9 +83,9 @@ struct NamedEnvironments {
     }
   }
 
-  /// Whether they settle what the environment is.
+  /// Whether they determine the environment.
   var areDecisive: Bool { known.count == 1 && !hasUndocumented }
-  /// Whether there are any, of which none is the one to believe.
+  /// Whether names exist that do not determine it.
   var areUndecided: Bool { known.count > 1 || hasUndocumented }
 }
 

@@ -4,11 +4,11 @@ import Purchases
 import Time
 import Wire
 
-/// Turns a V1 notification into events, by `v1-events.tsv`.
+/// Maps a V1 notification to events, by `v1-events.tsv`.
 struct V1EventMapping {
   let table: V1EventTable
   let subscription: V1SubscriptionState
-  /// Whose event it is where no row tells.
+  /// The subscription of an event without a row.
   let original: String?
 
   struct MappedEvent {
@@ -16,11 +16,12 @@ struct V1EventMapping {
     let subtype: String?
     let subject: V1Purchase?
     let date: Timestamp
-    /// Nil for a notification that no row classifies: it keeps V1's name.
+    /// `nil` for a notification that no row classifies: it keeps V1's name.
     let rule: String?
   }
 
-  /// One for every row whose condition holds, none for a companion, and the notification itself when no row knows it.
+  /// The events: one for every row whose condition holds, an empty list for a companion, and the notification itself
+  /// for an unknown one.
   var mappedEvents: [MappedEvent] {
     guard let type = subscription.body.notificationType else { return [] }
     let matching = table[type].filter { subscription.holds($0.condition) }
@@ -49,16 +50,17 @@ struct V1EventMapping {
     }
   }
 
-  /// What the top of the body says beside whose it is, the receipt and the secret.
+  /// The top-level members other than app, environment, receipt and secret.
   var details: JSONObject {
     let told: Set<String> = [
       "environment", "bid", "deprecation", "latest_receipt", "latest_expired_receipt",
-      // Marks what is read off signed purchases; a body that says so would look like it.
+      // Marks events derived from signed purchases; a body with this member would look like them.
       "learned",
     ]
     var details: [JSONObject.Member] = []
     for member in subscription.body.json.members {
-      // Apple's have some twenty, with names of at most 40 letters; who has the secret can write any number. The message has them all.
+      // Apple's have some twenty, with names of at most 40 letters; a sender with the secret can write any number. The
+      // message has them all.
       guard details.count < Self.mostDetails else { break }
       guard member.key.utf8.count <= Self.longestName, !told.contains(member.key), member.key.lowercased() != "password"
       else { continue }

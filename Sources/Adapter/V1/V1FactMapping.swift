@@ -4,14 +4,14 @@ import Purchases
 import Time
 import Wire
 
-/// Takes the facts out of rows, by the tables of `Mappings`.
+/// Extracts facts from rows, by the tables of `Mappings`.
 struct V1FactMapping<Field: FactField> {
   let table: V1FieldTable<Field>
-  /// The field that says which kind of offer another names.
+  /// The field with the kind of an offer that another field names.
   let offerType: Field
-  /// The fields that are ids: a text too long for one is noted.
+  /// The ID fields; a text too long for an ID is recorded.
   private let ids: [Field]
-  /// The first id that was longer than any text that is a fact, and so is none.
+  /// The first ID that is too long to be a fact.
   private(set) var longID: LongID?
   private var meanings = KeyMemory<V1FieldTable<Field>.Meaning>()
 
@@ -21,10 +21,10 @@ struct V1FactMapping<Field: FactField> {
     self.ids = ids
   }
 
-  /// What a row of `in_app`, `latest_receipt_info` or `pending_renewal_info` states.
+  /// Returns the facts of a row of `in_app`, `latest_receipt_info` or `pending_renewal_info`.
   mutating func facts(_ row: JSONObject) -> Facts<Field> {
     var facts = Facts<Field>()
-    // Which dates were met in a written form: looked at where the milliseconds are missing. One bit for each row.
+    // The dates in written form, used if the milliseconds are missing. One bit for each row.
     var written: UInt64 = 0
     let members = row.members
     for place in members.indices {
@@ -48,7 +48,7 @@ struct V1FactMapping<Field: FactField> {
     return facts
   }
 
-  /// What the top of a notification or of an iOS 6 answer states.
+  /// Returns the facts at the top of a notification or an iOS 6 response.
   mutating func factsOfTop(_ top: JSONObject) -> Facts<Field> {
     var facts = Facts<Field>()
     for entry in table.rows {
@@ -57,7 +57,7 @@ struct V1FactMapping<Field: FactField> {
     return facts
   }
 
-  /// In whichever order the members stand, the result is the same.
+  /// The order of the members does not affect the result.
   private mutating func take(
     _ value: JSONValue, _ form: V1FieldTable<Field>.Form, _ field: Field, _ row: JSONObject,
     _ facts: inout Facts<Field>
@@ -85,9 +85,9 @@ struct V1FactMapping<Field: FactField> {
     }
   }
 
-  /// A text of at most 1,024 bytes, far more than any of Apple's has.
+  /// Returns a text of at most 1,024 bytes, far more than any of Apple's.
   ///
-  /// A longer one is no fact: it is not signed, and it would be read with all that is known of a customer. The message has it.
+  /// A longer one is not a fact: it is unsigned, and every read of the customer would include it. The message has it.
   private static func text(_ value: JSONValue) -> JSONValue? {
     value.looseText.flatMap { $0 == "" || $0.utf8.count > longestText ? nil : .string($0) }
   }
@@ -112,7 +112,7 @@ extension V1FactMapping<RenewalField> {
   }
 }
 
-/// An id that is longer than any text that is taken as a fact.
+/// An ID that is too long to be a fact.
 struct LongID {
   let name: String
   let bytes: Int

@@ -6,13 +6,13 @@ import Signing
 import Time
 import Wire
 
-/// Reads a V1 notification: every row a statement, every renewal another, and the events its own body tells of.
+/// Reads a V1 notification: a statement for every row and renewal, and the events of its body.
 struct V1NotificationReader {
-  /// The most unsigned rows and renewals of a body that is taken as Apple's.
+  /// The largest number of unsigned rows and renewals of a body that counts as Apple's.
   ///
-  /// Apple puts the latest 100 transactions into `unified_receipt.latest_receipt_info`, and one element for each subscription
-  /// into `pending_renewal_info` (Apple's page "unified_receipt"; the largest that we have seen has 54 rows and one renewal).
-  /// The rest is room for customers of many subscriptions.
+  /// Apple puts the latest 100 transactions into `unified_receipt.latest_receipt_info`, and one element for each
+  /// subscription into `pending_renewal_info` (Apple's page "unified_receipt"; the largest known body has 54 rows and
+  /// one renewal). The rest is for customers with many subscriptions.
   static let mostRows = 300
 
   let body: V1NotificationBody
@@ -81,7 +81,7 @@ struct V1NotificationReader {
       survey: survey, trust: trust)
   }
 
-  /// CANCEL names its row and its date at the top: the row may lack the date, and may itself be missing.
+  /// CANCEL names its row and its date at the top: the row may lack the date, or be missing.
   private func cancel(in purchases: inout V1PurchaseGrouping) {
     guard body.notificationType == "CANCEL", let date = body.cancellationDate else { return }
     if let row = cancelledRow(purchases.rows) { return purchases.cancel(row, at: date) }
@@ -93,7 +93,7 @@ struct V1NotificationReader {
     }
   }
 
-  /// The row that CANCEL names, else the one of its date, else the only one that could be meant.
+  /// Returns the row that CANCEL names, otherwise the one of its date, otherwise the only candidate.
   private func cancelledRow(_ rows: [V1Purchase]) -> V1Purchase? {
     let named = V1Purchase.identity(body.originalTransactionID)
     let only = rows.count == 1 && rows[0].original == named ?? rows[0].original ? rows[0] : nil
@@ -101,20 +101,22 @@ struct V1NotificationReader {
       return rows.first { $0.line.text == line } ?? (only?.facts.text(.webOrderLineItemId) == nil ? only : nil)
     }
     if let cancelled = rows.first(where: { $0.cancelledAt == body.cancellationDate }) { return cancelled }
-    // What was bought when the other was taken back is what replaced it.
+    // A purchase at the time of the other's revocation replaced it.
     guard let only, only.cancelledAt == nil else { return nil }
     if let bought = only.facts.date(.purchaseDate), let date = body.cancellationDate, bought >= date { return nil }
     return only
   }
 
-  /// Whether the top of the body says that the period of which it speaks is over.
+  /// Whether the top of the body states that its period is over.
   private var tellsOfAnEnd: Bool {
     body.notificationType == "DID_FAIL_TO_RENEW" || body.expirationIntent != nil
       || !body.latestExpiredReceiptInfo.isEmpty
   }
 
-  /// What was taken back: the row that CANCEL names, else the one of its date; else of the purchase that the body names, or of
-  /// all, the row cancelled last, which it may have left out: then it is none that another message took back before.
+  /// Returns the revoked row: the one that CANCEL names, otherwise the one of its date.
+  ///
+  /// Otherwise it is the row cancelled last, of the named purchase or of all. CANCEL may have omitted the row, and then
+  /// a row revoked by an earlier message does not count.
   private func target(_ rows: [V1Purchase]) -> V1Purchase? {
     let cancelled = rows.filter { $0.cancelledAt != nil }
     let named = V1Purchase.identity(body.originalTransactionID)
@@ -134,8 +136,8 @@ struct V1NotificationReader {
     }
   }
 
-  /// The subscription that the body is about: as it says, else what was taken back, else the one whose product it names
-  /// and that was bought last.
+  /// Returns the body's subscription: the named one, otherwise the revoked one, otherwise the newest one of the named
+  /// product.
   private func original(_ rows: [V1Purchase], _ pending: [PendingRenewalInfo], _ target: V1Purchase?) -> String? {
     if let target { return target.original }
     if let named = V1Purchase.identity(body.originalTransactionID) { return named }
@@ -149,9 +151,9 @@ struct V1NotificationReader {
       ?? (renewed.count == 1 ? renewed.first : nil)
   }
 
-  /// The purchase about whose use Apple asks: the one that the body names, else its only one.
+  /// Returns the purchase of a consumption request: the one that the body names, otherwise its only one.
   ///
-  /// Never the last: the customer may have bought since. What such a body looks like is documented nowhere.
+  /// Never the last, because the customer may have bought since. No documentation shows such a body.
   private func asked(_ rows: [V1Purchase]) -> V1Purchase? {
     let original = V1Purchase.identity(body.originalTransactionID)
     let line = V1Purchase.identity(body.webOrderLineItemID)

@@ -4,19 +4,19 @@ import Purchases
 import Time
 import Wire
 
-/// The rows of one V1 body or answer as purchases: each once, with what may be supposed of it.
+/// The rows of one V1 body or response, grouped by purchase, with inferred facts.
 ///
-/// `latest_receipt_info` and `in_app` tell the same charges, each with fields the other lacks, and sometimes under
-/// different transaction ids: what belongs together is one purchase, and every id is kept.
+/// `latest_receipt_info` and `in_app` contain the same charges with different fields, and sometimes different
+/// transaction IDs. Rows of one purchase are merged, and every ID is kept.
 struct V1PurchaseGrouping {
   private struct Name: Hashable {
     let original: String, line: Line
   }
 
   private(set) var rows: [V1Purchase] = []
-  /// Rows without any id by which they could be known.
+  /// Rows without any ID that identifies them.
   private(set) var unusable = 0
-  /// The first id of a row that is too long to be a fact.
+  /// The first ID of a row that is too long to be a fact.
   var longID: LongID? { reader.longID }
   private var reader: V1FactMapping<PurchaseField>
   private let inferences: InferenceTable
@@ -28,7 +28,7 @@ struct V1PurchaseGrouping {
     inferences = vocabulary.inferences
   }
 
-  /// Adds a list; what an earlier list says of a purchase counts, a later one fills in what that leaves out.
+  /// Adds a list; earlier lists take precedence, and later ones fill in missing fields.
   mutating func add(_ list: [V1TransactionRow]) {
     for row in list {
       let facts = reader.facts(row.json)
@@ -47,7 +47,7 @@ struct V1PurchaseGrouping {
     }
   }
 
-  /// Notes when this row was taken back, where the row itself does not say.
+  /// Records the revocation date of a row that lacks it.
   mutating func cancel(_ row: V1Purchase, at date: Timestamp) {
     guard let place = places[Name(original: row.original, line: row.line)], rows[place].cancelledAt == nil else {
       return
@@ -56,7 +56,7 @@ struct V1PurchaseGrouping {
     if !rows[place].isUpgraded { rows[place].facts.set(.revocationDate, .integer(date.sinceEpoch)) }
   }
 
-  /// Supposes what the rows let suppose, by `inferences.tsv`.
+  /// Infers facts from the rows, by `inferences.tsv`.
   mutating func infer() {
     var previous: [String: Int] = [:]
     for place in rows.placesInOrder {
@@ -84,22 +84,22 @@ struct V1PurchaseGrouping {
     return began > ended + Self.billingRetry ? .longAfterPrevious : .followsPrevious
   }
 
-  /// For how long Apple tries to charge a subscription that could not be renewed.
+  /// The time in which Apple retries the charge of a failed renewal.
   private static let billingRetry = Interval.days(60)
 }
 
-/// One purchase as the rows of one body tell it.
+/// One purchase, merged from the rows of one body.
 struct V1Purchase {
   var facts: Facts<PurchaseField>
   let original: String
-  /// `cancellation_date` as written, of an upgrade too.
+  /// `cancellation_date` as written, also for an upgrade.
   var cancelledAt: Timestamp?
-  /// Whether it has what only auto-renewable subscriptions have.
+  /// Whether it has fields that only auto-renewable subscriptions have.
   private(set) var isSubscription: Bool
   private var otherIDs: Set<String> = []
   private let list: Int
 
-  /// Nil for a row without any id.
+  /// Returns `nil` for a row without any ID.
   init?(_ row: V1TransactionRow, _ facts: Facts<PurchaseField>, list: Int) {
     guard let original = Self.identity(facts.text(.originalTransactionId)) ?? Self.identity(facts.text(.transactionId))
     else { return nil }
@@ -107,12 +107,12 @@ struct V1Purchase {
     if facts.text(.originalTransactionId) != original { self.facts.set(.originalTransactionId, .string(original)) }
     self.original = original
     self.list = list
-    // Of an upgrade it is no revocation.
+    // An upgrade's date is not a revocation.
     cancelledAt = facts.flag(.isUpgraded) == true ? row.cancellationDate : facts.date(.revocationDate)
     isSubscription = facts.isSubscription || row.json["is_in_intro_offer_period"] != nil
   }
 
-  /// A line that was taken back, and of which nothing else is known.
+  /// Creates a revoked line item without other data.
   init(original: String, line: String, cancelledAt: Timestamp) {
     var facts = Facts<PurchaseField>()
     facts.set(.originalTransactionId, .string(original))
@@ -125,7 +125,7 @@ struct V1Purchase {
     list = 0
   }
 
-  /// Under which else it was told, sorted.
+  /// The other transaction IDs, sorted.
   var furtherTransactionIDs: [String] { otherIDs.sorted() }
 
   var line: Line {
@@ -139,44 +139,45 @@ struct V1Purchase {
   var endsAt: Timestamp? { facts.date(.expiresDate) }
   var hasOffer: Bool { facts.text(.offerIdentifier) != nil }
 
-  /// By date of purchase; what has none comes first.
+  /// The sort key by date of purchase; missing dates come first.
   var purchaseOrder: (Timestamp, Timestamp, String) {
     (purchasedAt ?? .beforeAll, endsAt ?? .beforeAll, facts.text(.transactionId) ?? "")
   }
 
-  /// Whether `next`, bought after it, took its place: as its row states, else another product bought while it ran.
+  /// Whether `next`, bought after it, replaced it: as its row states, otherwise if another product was bought while it
+  /// ran.
   func isReplaced(by next: V1Purchase) -> Bool {
     if isUpgraded { return true }
     guard let end = ranUntil(next), let start = next.purchasedAt else { return false }
     return start < end && productID != next.productID
   }
 
-  /// Whether it was over when `next` was bought.
+  /// Whether it had ended when `next` was bought.
   func hasEnded(before next: V1Purchase) -> Bool {
     guard let end = ranUntil(next), let start = next.purchasedAt else { return false }
     return start >= end
   }
 
-  /// Its end, or its refund where that went before `next`.
+  /// Returns its end, or its refund if that preceded `next`.
   ///
-  /// Until 2018 an upgrade cancelled what it replaced in that moment, and left no mark.
+  /// Until 2018 an upgrade cancelled the replaced purchase at that time, without a mark.
   private func ranUntil(_ next: V1Purchase) -> Timestamp? {
     guard let cancelledAt, let start = next.purchasedAt, cancelledAt + .seconds(10) < start else { return endsAt }
     return endsAt.map { min($0, cancelledAt) }
   }
 
-  /// What is no id: nothing, and the "0" of Xcode.
+  /// Returns `nil` for a missing ID, and for the "0" of Xcode.
   static func identity(_ id: String?) -> String? { id == "" || id == "0" ? nil : id }
 
-  /// By date of purchase, then by what is written: a total order, so that the order of rows does not show through.
+  /// Compares by date of purchase, then by content: a total order, so that the order of rows has no effect.
   private func isBelow(_ other: V1Purchase) -> Bool {
     if purchaseOrder != other.purchaseOrder { return purchaseOrder < other.purchaseOrder }
     return facts.encoded().lexicographicallyPrecedes(other.facts.encoded())
   }
 
-  /// Takes in another row about the same purchase, whichever was met first.
+  /// Merges another row of the same purchase, in any order.
   mutating func join(_ other: V1Purchase) {
-    // Kept as they are gathered: an answer may name one purchase in each of its 20,000 rows.
+    // Collected in place: a response may name one purchase in each of its 20,000 rows.
     var ids = otherIDs
     otherIDs = []
     let isOther = other.list != list ? other.list < list : isBelow(other)
@@ -196,7 +197,7 @@ struct V1Purchase {
 }
 
 extension [V1Purchase] {
-  /// Their places by date of purchase: a purchase is much to move about while sorting.
+  /// The indexes by date of purchase, because moving purchases while sorting is slow.
   var placesInOrder: [Int] {
     indices.map { (place: $0, order: self[$0].purchaseOrder) }.sorted { $0.order < $1.order }.map(\.place)
   }

@@ -6,7 +6,7 @@ import Signing
 import Time
 import Wire
 
-/// What is common to V1 bodies and answers: rows and renewals become statements of one source and one time.
+/// Maps the rows and renewals of V1 bodies and responses to statements of one source and date.
 struct V1StatementMapping {
   let vocabulary: Vocabulary
   let message: Digest
@@ -15,7 +15,7 @@ struct V1StatementMapping {
   let source: Source
   let asOf: Timestamp
 
-  /// A body is one saying: its own digest decides between two of one time.
+  /// The rank of a body, whose digest decides between two of one date.
   var rank: Rank { Rank(asOf: asOf, tieBreak: Array(message.bytes.prefix(16))) }
 
   func key(_ purchase: V1Purchase) -> PurchaseKey {
@@ -36,7 +36,7 @@ struct V1StatementMapping {
     }
   }
 
-  /// One statement for each subscription that has a renewal; `top` speaks of `current` where no element does.
+  /// Returns one statement for each subscription with a renewal; `top` applies to `current` without an element.
   func renewals(
     _ elements: [PendingRenewalInfo], rows: [V1Purchase], top: JSONObject, current: String?
   ) -> [RenewalStatement] {
@@ -59,10 +59,9 @@ struct V1StatementMapping {
     return statements
   }
 
-  /// Of which subscription each element speaks, as it says; before 2018 it does not, and the one subscription with rows of its
-  /// product is meant.
+  /// Returns the subscription of each element, as it names it; before 2018 it is the only one with rows of its product.
   ///
-  /// The rows are looked through once: a body of the largest size has thousands of both.
+  /// Scans the rows once, because a body of the largest size has thousands of both.
   static func originals(of elements: [PendingRenewalInfo], _ rows: [V1Purchase]) -> [String?] {
     let named = elements.map { V1Purchase.identity($0.originalTransactionID) }
     guard named.contains(nil) else { return named }
@@ -75,15 +74,15 @@ struct V1StatementMapping {
     }
   }
 
-  /// How many elements speak of a subscription that nothing tells.
+  /// Returns the number of elements without an identifiable subscription.
   static func unmatched(_ elements: [PendingRenewalInfo], _ rows: [V1Purchase]) -> Int {
     originals(of: elements, rows).count { $0 == nil }
   }
 
-  /// Adds what a proven receipt states, the links that it makes, and the seeds; nothing longer than Apple's.
+  /// Adds a proven receipt's statements, its links, and the seeds; no value is longer than Apple's.
   ///
-  /// What a receipt says whose environment is not proven is as claimed as the body, so that Apple is asked to confirm it.
-  /// What the body lists beside the receipt is linked if Apple gave us the body, and else claimed to be.
+  /// Statements with an unproven environment are claims like the body, so that a lookup at Apple confirms them. Other
+  /// content of the body is linked if Apple returned it, and otherwise claimed.
   func completed(
     _ findings: Findings, receipt: EmbeddedReceipt?, trust: MessageDecoder.Proof
   ) throws(MessageError) -> Findings {
@@ -93,7 +92,7 @@ struct V1StatementMapping {
       findings.links += proven.links
     }
     if let claimed = receipt?.claims(vocabulary, as: source, receivedAt: asOf, message: message) {
-      // The body's own rows say more of those that it lists.
+      // The body's own rows have more data about the purchases that it lists.
       let listed = Set(findings.originalTransactionIDs)
       findings.purchases += claimed.purchases.filter { !listed.contains($0.key.originalTransactionID) }
     }
@@ -109,7 +108,7 @@ struct V1StatementMapping {
     return findings
   }
 
-  /// The subscriptions that a renewal says are over, or could not be charged for again.
+  /// Returns the subscriptions that a renewal marks as ended, or as failed to charge again.
   static func ended(_ elements: [PendingRenewalInfo], _ rows: [V1Purchase]) -> Set<String> {
     let ended = elements.filter {
       $0.expirationIntent != nil || $0.isInBillingRetryPeriod == true || $0.gracePeriodExpiresDate != nil
@@ -117,10 +116,10 @@ struct V1StatementMapping {
     return Set(originals(of: ended, rows).compactMap(\.self))
   }
 
-  /// The greatest date of `rows` and of `others` that is not later than `receivedAt`, which stands in for none.
+  /// Returns the greatest date of `rows` and `others` not later than `receivedAt`, which applies without such a date.
   ///
-  /// The end of a period counts below the originalTransactionIds `ended` alone: any other was still to come when this was
-  /// said, however late it arrives, and would put it after what was said in between.
+  /// A period's end counts only for the originalTransactionIds in `ended`. Any other end was in the future at that
+  /// time, even if the body arrives late, and would rank it after later statements.
   static func latestPast(
     _ rows: [V1Purchase], _ others: [Timestamp?], ended: Set<String>, receivedAt: Timestamp
   ) -> Timestamp {
@@ -138,7 +137,7 @@ struct V1StatementMapping {
     return latest ?? receivedAt
   }
 
-  /// More than any customer has bought; a body of the largest size has about 10,000.
+  /// A number above any customer's purchases; a body of the largest size has about 10,000.
   static let rowLimit = 20_000
 
   static func checkCount(_ count: Int, app: String) throws(MessageError) {
@@ -148,7 +147,7 @@ struct V1StatementMapping {
 }
 
 extension Findings {
-  /// Notes each originalTransactionId, once, as one by which history can be asked.
+  /// Records each originalTransactionId once as a seed for lookups.
   mutating func noteSeeds(userID: String?) {
     let known = seeds.map { seed in
       TransactionReference(
@@ -165,7 +164,7 @@ extension Findings {
 }
 
 extension UndocumentedContent {
-  /// Counts rows without an id, and renewals of which nothing tells whose they are.
+  /// Counts rows without an ID, and renewals without an identifiable subscription.
   mutating func add(unusableRows rows: Int, _ renewals: Int, below path: String) {
     for _ in 0..<rows { add(unusable: path + "latest_receipt_info[].transaction_id") }
     for _ in 0..<renewals { add(unusable: path + "pending_renewal_info[].original_transaction_id") }

@@ -3,21 +3,22 @@ import Purchases
 import Time
 import Wire
 
-/// What a V1 notification says of the subscription it is about, and which conditions of `v1-events.tsv` hold of it.
+/// The state of a V1 notification's subscription, and the conditions of `v1-events.tsv`.
 ///
-/// Of the body alone; times are compared with the body's as-of, never with now.
+/// It uses only the body; times are compared with the body's as-of, never with now.
 struct V1SubscriptionState {
   let body: V1NotificationBody
   let asOf: Timestamp
-  /// The purchases below one originalTransactionId, by date of purchase.
+  /// The purchases of one originalTransactionId, by date of purchase.
   let rows: [V1Purchase]
   let renewal: PendingRenewalInfo?
-  /// The purchase that was taken back: the one that CANCEL names, else the one cancelled last.
+  /// The revoked purchase: the one that CANCEL names, otherwise the one cancelled last.
   let target: V1Purchase?
-  /// The last to end of those that were neither upgraded nor taken back, else of those not upgraded, else of all; of an
-  /// INTERACTIVE_RENEWAL the last bought of them.
+  /// The purchase with the latest end that was neither upgraded nor revoked, otherwise not upgraded, otherwise of all.
+  ///
+  /// For an INTERACTIVE_RENEWAL it is the last bought of them.
   let current: V1Purchase?
-  /// The one bought before `current`.
+  /// The purchase before `current`.
   let previous: V1Purchase?
 
   init(
@@ -33,7 +34,7 @@ struct V1SubscriptionState {
     let intact = rows.filter { !$0.isUpgraded }
     let standing = intact.filter { $0.cancelledAt == nil }
     let candidates = standing.isEmpty ? intact.isEmpty ? rows : intact : standing
-    // What was just bought: before upgrades were marked, a year that a month replaced seems to end later.
+    // The new purchase: before upgrades were marked, a year that a month replaced seems to end later.
     let isBought = body.notificationType == "INTERACTIVE_RENEWAL"
     let last = candidates.max {
       isBought ? $0.purchaseOrder < $1.purchaseOrder : Self.end($0) < Self.end($1)
@@ -62,7 +63,7 @@ struct V1SubscriptionState {
     case .endedByPrice: ended == 3
     case .endedByProduct: ended == 4
     case .endedOtherwise: ended.map { !(1...4).contains($0) } ?? false
-    // The upgrade is known by what replaced the row: without it there is nothing to tell of.
+    // An upgrade is identified by its replacement: without it no event exists.
     case .upgraded: target?.isUpgraded == true && current?.isUpgraded == false
     case .refunded: target?.isUpgraded != true
     case .inGracePeriod: isInGracePeriod
@@ -92,7 +93,7 @@ struct V1SubscriptionState {
 
   private var autoRenewStatus: Bool? { body.autoRenewStatus ?? renewal?.autoRenewStatus }
 
-  /// A purchase switches auto-renewal on; 4 s apart in real data.
+  /// A purchase enables auto-renewal, 4 s apart in real data.
   private var isCompanionOfPurchase: Bool {
     guard autoRenewStatus == true, let change = body.autoRenewStatusChangeDate else { return false }
     return rows.contains { row in
@@ -100,13 +101,13 @@ struct V1SubscriptionState {
     }
   }
 
-  /// A refund switches it off in the same millisecond.
+  /// A refund disables it in the same millisecond.
   private var isCompanionOfRefund: Bool {
     guard autoRenewStatus == false, let change = body.autoRenewStatusChangeDate else { return false }
     return rows.contains { $0.cancelledAt == change }
   }
 
-  /// Why the subscription ended, by Apple's `expiration_intent`; nil while it runs or may still be paid.
+  /// The reason why the subscription ended, by Apple's `expiration_intent`; `nil` while it runs or may still be paid.
   private var ended: Int64? {
     guard autoRenewStatus == false, !isCompanionOfRefund, !isInGracePeriod, retry != true,
       let intent = renewal?.expirationIntent ?? body.expirationIntent, let end = current?.endsAt, end <= asOf

@@ -6,7 +6,7 @@ import Signing
 import Time
 import Wire
 
-/// Reads an answer of verifyReceipt, of either shape.
+/// Reads a verifyReceipt response of either format.
 struct VerifyReceiptResponseReader {
   let answer: VerifyReceiptResponse
   let vocabulary: Vocabulary
@@ -14,7 +14,8 @@ struct VerifyReceiptResponseReader {
   let message: Digest
   let origin: V1Context
 
-  /// Whether `object` is one: it has a whole number as status, or rows without one, and nothing of the App Store Server API.
+  /// Whether `object` is such a response: a whole number as status, or rows without one, and no member of the App Store
+  /// Server API.
   static func isAnswer(_ object: JSONObject) -> Bool {
     let rows = object["latest_receipt_info"] ?? object["receipt"]?.object?["in_app"]
     return (object["status"]?.looseInteger != nil || rows?.array != nil || rows?.object != nil) && object["data"] == nil
@@ -73,7 +74,7 @@ struct VerifyReceiptResponseReader {
       title: "verifyReceipt of \(purchases.rows.count)", findings: findings, survey: survey, trust: trust)
   }
 
-  /// Refuses what holds no purchases, and says what its status means.
+  /// Throws for a response without purchases, with the meaning of its status.
   private func checkStatus() throws(MessageError) {
     let status = answer.status ?? 0
     guard let row = vocabulary.legacyStatuses[status] else {

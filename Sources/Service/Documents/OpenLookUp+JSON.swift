@@ -4,7 +4,7 @@ import Signing
 import Time
 
 extension PendingLookup {
-  /// As `/v1` and `explain --json` show it; without the failure, which is for the operator.
+  /// The JSON for `/v1` and `explain --json`, without the failure, which is for the operator.
   package var json: JSONObject {
     [
       "state": "open", "since": .integer(since.sinceEpoch), "because": .array(because.names.map(JSONValue.string)),

@@ -5,10 +5,10 @@ import Purchases
 import Signing
 import Time
 
-/// What is known of purchases and customers as the JSON that the service answers; facts by Apple's V2 names.
+/// The JSON responses about purchases and customers; facts have Apple's V2 names.
 struct PurchaseDocument {
   let vocabulary: Vocabulary
-  /// The time at which a subscription's status is told.
+  /// The date of a subscription's status.
   let now: Timestamp
   let showsProvenance: Bool
 
@@ -22,7 +22,7 @@ struct PurchaseDocument {
     }
   }
 
-  /// The purchase by its signed sources, with what unsigned sources claim.
+  /// Describes a purchase by its signed sources, with the claims of unsigned sources.
   func describe(_ purchase: Purchase) -> JSONObject {
     let shown = purchase.shown
     var object = describe(shown.resolved)
@@ -32,7 +32,8 @@ struct PurchaseDocument {
     return object
   }
 
-  /// The fields of `whole` that `shown` has otherwise or not at all, each with who says so; nil when there are none.
+  /// Returns the fields of `whole` that `shown` lacks or has with other values, each with its source; `nil` without
+  /// any.
   private func claim<Field>(_ whole: Resolved<Field>?, beside shown: Resolved<Field>?) -> JSONObject? {
     guard let whole else { return nil }
     let fields = whole.facts.known.compactMap { field, value -> (String, JSONValue)? in
@@ -46,7 +47,7 @@ struct PurchaseDocument {
 
   func describe(_ subscription: Subscription, in dossier: CustomerRecord) -> JSONObject {
     var object: JSONObject = ["originalTransactionId": .string(subscription.key.originalTransactionID)]
-    // Without an expiry that can be read there is no status: said as such, not left out.
+    // Without a readable expiry the status is explicitly unknown, not omitted.
     let decision = dossier.accessDecision(of: subscription, at: now)
     object["status"] = decision.status.map { .integer(Int64($0.rawValue)) } ?? .null
     object["statusName"] = decision.status.map { .string($0.name) } ?? .null
@@ -56,7 +57,7 @@ struct PurchaseDocument {
     if let lookUp = dossier.lookUps[subscription.key.originalTransactionID] {
       object["lookup"] = .object(lookUp.json)
     } else if decision.hasUnconfirmedWord, !dossier.canAskApple {
-      // Nobody will confirm it, so it is not to be waited for.
+      // No source will confirm it, so clients must not wait for it.
       object["lookup"] = ["state": "noAPIKey"]
     }
     let shown = subscription.shown(at: now)
@@ -109,7 +110,7 @@ struct PurchaseDocument {
     return object
   }
 
-  /// A link to another customer that only an unsigned message makes: `with` is the customer's own id.
+  /// Describes a link to another customer that only an unsigned message makes: `with` is the customer's own ID.
   static func describe(_ link: UnconfirmedLink, of customers: [String: Set<CustomerNode>]) -> JSONObject {
     let isFirst = customers.values.contains { $0.contains(link.a) }
     let (member, other) = isFirst ? (link.a, link.b) : (link.b, link.a)
@@ -130,7 +131,7 @@ struct PurchaseDocument {
     return object
   }
 
-  /// Null where a stored table says it: nobody knows since when.
+  /// Returns null for stored tables, which have no known date.
   private static func said(_ date: Timestamp) -> JSONValue {
     date == Timestamp(0) ? .null : .integer(date.sinceEpoch)
   }

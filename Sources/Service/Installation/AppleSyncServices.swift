@@ -8,7 +8,7 @@ import Runtime
 import Seeding
 import Time
 
-/// The parts of a process that ask Apple, and tell it something, by themselves.
+/// The services that send requests to Apple on a schedule.
 struct AppleSyncServices {
   let seeding: HistoryJobWorker
   let keepingUp: ReconciliationService

@@ -13,17 +13,19 @@ import Shadow
 package import Signing
 package import Time
 
-/// The parts of one process, wired: what `serve` runs and what the tests run.
+/// The connected parts of one process, for `serve` and the tests.
 package struct Application: Sendable {
   package let server: HTTPServer
-  /// Serves the metrics alone; nil if there is no listener of that kind.
+  /// The listener that serves only metrics; `nil` without one.
   package let metricsServer: HTTPServer?
   package let ledger: LedgerStore
   package let metrics: MetricsRegistry
-  /// In the order of need: what is first is stopped last, so that requests end before the commits they wait for.
+  /// The services in order of dependency.
+  ///
+  /// The first stops last, so that requests end before the commits that they wait for.
   package let services: [any Service]
 
-  /// Reads the registered apps and the revoked certificates once; the schema must be there.
+  /// Reads the registered apps and the revoked certificates once; the schema must exist.
   package init(
     pool: Pool, adapter: MessageDecoder, keys: Keyring, settings: Settings, clock: WallClock, logger: Logger
   ) async throws {
@@ -31,7 +33,7 @@ package struct Application: Sendable {
     let counts = ServiceMetrics(metrics)
     let registry = try await AppRegistry(
       reading: {
-        // Else a stage could be seen without the URL that was set with it.
+        // Without one snapshot a reader could see a stage without the URL that was set with it.
         try await pool.snapshot { session throws(DatabaseError) in try AppTable.directory(with: keys, in: session) }
       },
       mark: { try await pool.read { session throws(DatabaseError) in try StageTable.mark(in: session) } },
@@ -118,7 +120,7 @@ package struct Application: Sendable {
     means.declareGauges(lookUps, diskWatch)
   }
 
-  /// A line a minute of what kept us from answering a verifyReceipt call by ourselves; stages that are unknown apart from the rest.
+  /// Logs one line a minute about errors that prevent an own verifyReceipt response; unknown stages separately.
   private static func logging(to logger: Logger) -> @Sendable (any Error) -> Void {
     let pace = LogRateLimiter()
     return { error in
@@ -137,7 +139,7 @@ package struct Application: Sendable {
     var http = settings.http
     http.classify = { [callers = settings.callers] in callers.connection(of: $0) }
     http.limits.reservedPercent = [.apple: 25, .known: 25, .anonymous: 25]
-    // Whoever waits for Apple to the last is answered when what has begun is finished: the grace, and the way.
+    // A response that waits for Apple to the end needs the time of the unfinished work: the grace, and the network.
     http.limits.answer = max(http.limits.answer, .seconds(HistoryWait.longest + 10))
     let counters = HTTPServerMetrics(metrics, logger: logger)
     let server = HTTPServer(http, handler: router) { counters.note($0) }

@@ -4,7 +4,7 @@ import Ledger
 import Runtime
 import Seeding
 
-/// Closes the pool when everything that borrows from it has ended.
+/// Closes the pool after all its users have ended.
 struct PoolService: Service {
   let pool: Pool
 
@@ -14,7 +14,7 @@ struct PoolService: Service {
   }
 }
 
-/// Stopped first: requests that wait for a look-up are answered with what is known, and do not hold up the server's stop.
+/// Stops first: requests that wait for a lookup get the stored data, and do not delay the server's stop.
 struct WaitShutdown: Service {
   let seeding: HistoryJobWorker
 

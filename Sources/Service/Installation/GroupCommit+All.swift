@@ -1,13 +1,13 @@
 import Ledger
 
 extension GroupCommit {
-  /// What became of each, in their order, once they are committed.
+  /// Commits the entries, and returns their results in order.
   func append(all entries: [LedgerEntry]) async throws -> [AppendResult] {
     try await withThrowingTaskGroup(of: (Int, AppendResult).self) { group in
       for (place, entry) in entries.enumerated() {
         group.addTask {
           do throws(Failure) {
-            // In a line of its own: optimised, Swift 6.3 loses the place when the tuple is made around the call.
+            // On a separate line: optimized Swift 6.3 loses the value if the tuple is made around the call.
             let appended = try await self.append(entry)
             return (place, appended)
           } catch .stageChanged {

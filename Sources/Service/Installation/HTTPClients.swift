@@ -3,15 +3,16 @@ import HTTPServer
 import Runtime
 import Seeding
 
-/// The HTTP clients of a process, each called by what it talks to, so that nobody waits for a connection behind somebody else's.
+/// The HTTP clients of a process, one for each kind of destination, so that no call waits for another kind's
+/// connections.
 ///
-/// As a service it closes them when everybody who sends has ended.
+/// As a service it closes them when all senders have ended.
 struct HTTPClients: Service {
-  /// OCSP responders, back ends that are asked how a purchase was used, and the webhook of alerts.
+  /// OCSP responders, back ends with consumption data, and the alert webhook.
   let respondersAndBackEnds: HTTPClient
-  /// Where the outbox sends.
+  /// The outbox's destinations.
   let destinations: HTTPClient
-  /// Where notifications are passed through: not behind what the outbox sends to the same host.
+  /// Destinations of passed-through notifications, separate so that these do not wait for the outbox on the same host.
   let oldBackEnds: HTTPClient
   /// Apple's verifyReceipt: its clients wait, and may need many connections to one host.
   let verifyReceipt: HTTPClient
@@ -24,14 +25,14 @@ struct HTTPClients: Service {
       return HTTPClient(configuration)
     }
     respondersAndBackEnds = HTTPClient(settings.client)
-    // How many attempts are under way each destination decides for itself; one that is slow must not take the
-    // connections of another on the same host.
+    // Each destination limits its own concurrency; a slow one must not take the connections of another on the same
+    // host.
     destinations = client(connectionsPerHost: 1_024)
-    // As many as there may be requests: in a line for connections Apple's messages would wait behind strangers'.
+    // As many as requests: in a queue for connections Apple's messages would wait behind strangers'.
     oldBackEnds = client(connectionsPerHost: max(1_024, settings.http.limits.connections))
     verifyReceipt = client(connectionsPerHost: VerifyReceiptRoute.callsAtOnce)
-    // Over HTTP/1.1 who waits for an answer finds a connection beside everybody of an app who is asked about in bulk; over
-    // HTTP/2, which Apple speaks, many calls share one.
+    // With HTTP/1.1 a waiting caller needs a connection in addition to an app's bulk lookups. With HTTP/2, which Apple
+    // supports, many calls share one.
     appStoreServer = client(
       connectionsPerHost: settings.seeding.concurrency + settings.seeding.claimedConcurrency
         + settings.seeding.unverifiedConcurrency + 64)

@@ -3,7 +3,8 @@ import Ledger
 import Runtime
 import Signing
 
-/// Says in the database by which stages this process works: so an operator knows when a change has reached every process.
+/// Writes the stages that this process uses to the database, so that an operator sees when a change has reached every
+/// process.
 struct ProcessHeartbeat {
   private let service: ProcessTable.Service
   private let pool: Pool
@@ -16,7 +17,7 @@ struct ProcessHeartbeat {
     (self.pool, self.logger) = (pool, logger)
   }
 
-  /// Writes the mark, or removes the row at nil; a row that could not be written is written with the next note.
+  /// Writes the mark, or removes the row for `nil`; a failed write is repeated with the next note.
   var note: @Sendable (Int64?) async -> Void {
     { [service, pool, logger, pace] mark in
       do throws(DatabaseError) {
@@ -25,7 +26,7 @@ struct ProcessHeartbeat {
           try ProcessTable.note(service, mark: mark, in: session)
         }
       } catch {
-        // A row that was not removed stops counting by itself.
+        // A row that was not removed expires on its own.
         guard mark != nil, !Task.isCancelled, let others = pace.turn(of: "note") else { return }
         logger.warning(
           "the stages that this service works by could not be noted",

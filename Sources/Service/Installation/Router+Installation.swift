@@ -7,7 +7,6 @@ import Shadow
 import Signing
 
 extension Router {
-  /// The routes of a process.
   init(
     _ means: ServiceDependencies, settings: Application.Settings, lookUps: PurchaseLookup, seeding: HistoryJobWorker?,
     answering: VerifyReceiptResponder,

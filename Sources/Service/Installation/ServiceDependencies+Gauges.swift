@@ -5,7 +5,7 @@ import Runtime
 import Signing
 
 extension ServiceDependencies {
-  /// What is measured of the parts when somebody asks.
+  /// Declares the gauges that are measured on each scrape.
   func declareGauges(_ lookUps: PurchaseLookup, _ diskWatch: DiskSpaceMonitor?) {
     if let diskWatch {
       metrics.gauge(

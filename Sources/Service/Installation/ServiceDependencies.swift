@@ -4,7 +4,7 @@ import Runtime
 import Signing
 import Time
 
-/// What nearly every part of a process needs.
+/// The common dependencies of the process's parts.
 struct ServiceDependencies {
   let keys: Keyring
   let ledger: LedgerStore

@@ -13,42 +13,44 @@ package import Time
 extension Application {
   package struct Settings: Sendable {
     package var http: HTTPServerConfiguration
-    /// Host and process id, as operators see them by commands on the same database.
+    /// Host and process ID, which commands on the same database show to operators.
     package var name: String?
-    /// A listener for the metrics alone; nil: there is none.
+    /// A listener only for the metrics; `nil` means no such listener.
     package var metricsListener: HTTPServerConfiguration?
-    /// Whether `http` serves the metrics too: they name the apps, so strangers must not reach them.
+    /// Whether `http` serves the metrics too.
+    ///
+    /// They name the apps, so strangers must not reach them.
     package var showsMetrics = true
     package var sources = IPAllowlist.anywhere
     package var callers = CallerClassifier()
     package var junk = SenderRateLimiter.Settings()
     package var claims = SenderRateLimiter.Settings.claims
-    /// Bytes of strangers' claims that are kept of each app in a day.
+    /// Bytes of strangers' claims to store for each app in a day.
     package var claimedStock = 256 << 20
-    /// Nil: the disk of the database cannot be seen from here.
+    /// `nil` if the disk of the database is not visible from here.
     package var disk: DiskSpaceMonitor.Settings?
     package var commit = GroupCommit.Limits()
     package var verifyReceipt = VerifyReceiptUpstream()
     package var answering = VerifyReceiptResponder.Settings()
     package var shadow = ShadowComparer.Settings()
-    /// How long after one call that we answered Apple is asked about another one of the same app, to compare the answers.
+    /// The time between sampled calls of an app that Switchyard answered and that are compared with Apple's response.
     package var answersSampledEvery = Duration.seconds(2)
-    /// What is told of apps that the guard takes back; nil: the log, the audit and the metrics alone.
+    /// The webhook for apps that the guard returns to shadow; `nil` means only the log, the audit and the metrics.
     package var guardWebhook: GuardWebhook.Settings?
-    /// What composes our answers.
+    /// The composers of Switchyard's responses.
     package var composers = AnswerComposers()
-    /// How long an answer of our own is given again to whoever sends the same receipt; 0: not at all.
+    /// The time for which Switchyard's own response is reused for the same receipt; 0 disables it.
     package var answersKept = Interval.seconds(30)
     package var delivery = Delivery.Settings()
-    /// How long the old back end has in the stage `legacy`, while Apple waits.
+    /// The destination's time limit in the stage `legacy`, while Apple waits.
     package var passThroughWithin = Interval.seconds(10)
     package var client = HTTPClientConfiguration()
-    /// The same that the adapter's verifier looks up.
+    /// The cache that the adapter's verifier uses, too.
     package var revocations: RevocationCache?
-    /// Nil: Apple is asked nothing by itself.
+    /// `nil` disables scheduled requests to Apple.
     package var appStore: AppStoreSettings?
     package var seeding = HistoryJobWorker.Settings()
-    /// Whether this process carries out bulk migrations.
+    /// Whether this process runs bulk migrations.
     package var carriesOutMigrations = true
     package var migration = MigrationService.Settings()
 

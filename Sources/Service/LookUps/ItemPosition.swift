@@ -2,16 +2,16 @@ import JSON
 import Purchases
 import Time
 
-/// Where an item stands in a list of an answer: bytes that sort as the list does.
+/// The sort key of an item in a list of a response, as bytes.
 ///
-/// Made of what was bought and when, never of a number in the list: so it stays where it is while news comes in. Only what
-/// Apple confirms moves from the claims to what is signed.
+/// It derives from the purchase and its date, not from an index, so that it stays the same while data arrives. Only a
+/// confirmation by Apple moves an item from the claims to the signed items.
 struct ItemPosition: Hashable, Comparable, Sendable {
   private(set) var bytes: [UInt8]
 
   init() { bytes = [] }
 
-  /// As it was written into a cursor.
+  /// Creates a position from a cursor's bytes.
   init(bytes: [UInt8]) { self.bytes = bytes }
 
   static func < (a: Self, b: Self) -> Bool { a.bytes.lexicographicallyPrecedes(b.bytes) }
@@ -23,7 +23,7 @@ struct ItemPosition: Hashable, Comparable, Sendable {
 
   mutating func append(_ date: Timestamp) { append(date.sinceEpoch) }
 
-  /// Bytes of any length: what is shorter comes first, and nothing that follows can change that.
+  /// Appends bytes of any length so that a shorter text is first, regardless of later bytes.
   mutating func append(_ text: some Sequence<UInt8>) {
     for byte in text {
       bytes.append(byte)
@@ -34,7 +34,7 @@ struct ItemPosition: Hashable, Comparable, Sendable {
 
   mutating func append(_ text: String) { append(text.utf8) }
 
-  /// Puts what nobody vouches for behind all that Apple does.
+  /// Sorts unverified items after all of Apple's.
   private mutating func append(isClaimed: Bool) { bytes.append(isClaimed ? 1 : 0) }
 }
 
@@ -44,16 +44,16 @@ extension ItemPosition {
     append(member.text)
   }
 
-  /// By id, where nothing else orders a list.
+  /// Creates a position by ID, for a list without another order.
   init(id: String) {
     self.init()
     append(id)
   }
 
-  /// What is signed first, then by the time of purchase; what has none comes last.
+  /// Creates a position: signed purchases first, then by time of purchase, with missing times last.
   ///
-  /// In each list what Apple vouches for comes first: whoever has the shared secret can claim as much as they like, and
-  /// must not push anybody's purchases off the first page.
+  /// Anyone with the shared secret can claim any number of purchases, which must not push signed ones off the first
+  /// page.
   init(_ purchase: Purchase) {
     self.init()
     append(isClaimed: purchase.isClaimed)
@@ -62,9 +62,10 @@ extension ItemPosition {
     append(purchase.key.line.text)
   }
 
-  /// Claims last, then by date; what was told before what was learned, and then by authority, the latest word last.
+  /// Creates a position: claims last, then by date.
   ///
-  /// - Parameter purchase: the position of the purchase that an event was learned from.
+  /// Reported events precede derived ones; then by authority, with the latest source last.
+  /// - Parameter purchase: the position of the purchase that an event was derived from.
   init(_ occurrence: MergedEvent, learnedFrom purchase: ItemPosition?) {
     self.init()
     let event = occurrence.event
@@ -73,7 +74,7 @@ extension ItemPosition {
     if let purchase {
       append(1)
       bytes += purchase.bytes
-      // Bought before taken back.
+      // A purchase precedes its revocation.
       append(["REFUND", "REVOKE"].contains(event.notificationType) ? 1 : 0)
       return
     }
@@ -85,7 +86,7 @@ extension ItemPosition {
     append(event.name)
   }
 
-  /// Claims last, then by the originalTransactionId and what was said of it first.
+  /// Creates a position: claims last, then by the originalTransactionId and its earliest source.
   init(_ attribution: AccountAssociation) {
     self.init()
     append(isClaimed: attribution.isClaimed)
@@ -96,7 +97,8 @@ extension ItemPosition {
     append(attribution.value)
   }
 
-  /// - Parameter repetition: how many equal ones come before it: two accounts may pass something to and fro at one time.
+  /// - Parameter repetition: the number of equal ones before it: two accounts may exchange a purchase repeatedly at one
+  ///   time.
   init(_ transfer: AccountTransfer, repetition: Int64) {
     self.init()
     append(transfer.date)
@@ -109,12 +111,12 @@ extension ItemPosition {
 }
 
 extension Purchase {
-  /// Whether Apple vouches for nothing of it.
+  /// Whether no signed source exists.
   var isClaimed: Bool { !statements.contains(where: \.source.isSigned) }
 }
 
 extension Event {
-  /// What tells apart the events of one message, as they are ordered.
+  /// The bytes that distinguish and order the events of one message.
   fileprivate var name: [UInt8] {
     let words = [notificationUUID, notificationType, subtype, originalTransactionID, transactionID, line?.text, rule]
     return JSONValue.array(words.map { $0.map(JSONValue.string) ?? .null }).encoded()

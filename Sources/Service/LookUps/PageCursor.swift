@@ -2,14 +2,14 @@ import Ledger
 import Purchases
 import Signing
 
-/// Where a page ended: for each environment and list the position of the last item that was given.
+/// The end of a page: for each environment and list the position of the last returned item.
 ///
-/// Opaque to whoever asks: base64url of bytes. It holds no more than positions, so that any process can go on from it
-/// whenever it likes; it is of one request alone, and is refused for another.
+/// Opaque to clients: base64url of bytes. It contains only positions, so that any process can continue from it at any
+/// time; it is valid only for its own request.
 struct PageCursor: Sendable {
   struct Unusable: Error {}
 
-  /// The lists of an answer; the raw value is the number in a cursor.
+  /// The lists of a response; the raw value is the number in a cursor.
   enum List: UInt8, Hashable, Sendable, CaseIterable {
     case members = 1
     case purchases, appTransactions, events, accounts, transfers
@@ -17,16 +17,16 @@ struct PageCursor: Sendable {
 
   typealias Ends = [List: ItemPosition]
 
-  /// 2: claims stand behind what is signed, so positions of version 1 mean other places.
+  /// 2: claims come after signed items, so positions of version 1 have another order.
   private static let version: UInt8 = 2
-  /// Characters; the longest ids in four environments take less.
+  /// The largest number of characters; the longest IDs in four environments need less.
   private static let longest = 12_288
 
   var ends: [Environment: Ends] = [:]
 
   init() {}
 
-  /// - Parameter request: what tells one request from another, as it was written.
+  /// - Parameter request: the text that identifies the request, as it was written.
   init(_ text: String, of request: String) throws(Unusable) {
     guard text.utf8.count <= Self.longest, let bytes = Base64.url.decode(Array(text.utf8)) else { throw Unusable() }
     var rest = bytes[...]

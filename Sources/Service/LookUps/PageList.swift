@@ -1,14 +1,14 @@
 import JSON
 
-/// One list of an answer, of which a page is given: what comes next after where the page before ended.
+/// One list of a response, reduced to the page after a position.
 ///
-/// Items may be added in any order, and as many as there are: no more are kept than a page and what is needed to find it.
+/// Items may be added in any order and number; it stores only a page and the items needed to find it.
 struct PageList<Item> {
-  /// Items of a page at most.
+  /// The largest number of items on a page.
   let limit: Int
-  /// Where the page before ended; nil at the beginning.
+  /// The end of the previous page; `nil` at the beginning.
   let start: ItemPosition?
-  /// All items that there are, on this page or not.
+  /// The number of all items, on this page or not.
   private(set) var count = 0
   private var kept: [(position: ItemPosition, item: Item, isClaimed: Bool)] = []
 
@@ -27,17 +27,17 @@ struct PageList<Item> {
     }
   }
 
-  /// The items of the page, where it ends, and whether more follow.
+  /// Returns the items of the page, its end, and whether more follow.
   mutating func page() -> (items: [Item], end: ItemPosition?, hasMore: Bool) {
     sort()
     let page = kept.prefix(limit)
     return (page.map(\.item), page.last?.position ?? start, kept.count > limit)
   }
 
-  /// The same with the items as JSON, and with fewer of them where what is only claimed would take too many bytes.
+  /// Returns the page as JSON, with fewer items if claims would take too many bytes.
   ///
-  /// - Parameter room: bytes that claims may still take on the page, from which theirs are taken. One item is given
-  ///   whatever it takes, so that the next page is another one.
+  /// Reduces the remaining bytes by those of the claims. One item is returned regardless of its size, so that the next
+  /// page differs.
   mutating func page(
     claimsWithin room: inout Int, _ describe: (Item) -> JSONObject
   ) -> (items: [JSONValue], end: ItemPosition?, hasMore: Bool) {
@@ -57,7 +57,7 @@ struct PageList<Item> {
   }
 
   private mutating func sort() {
-    // As they come from one piece they are in order already.
+    // Items from one piece are already in order.
     if !zip(kept, kept.dropFirst()).allSatisfy({ $0.position <= $1.position }) {
       kept.sort { $0.position < $1.position }
     }

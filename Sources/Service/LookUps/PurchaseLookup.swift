@@ -6,25 +6,24 @@ import Purchases
 import Runtime
 import Time
 
-/// Answers of what is known under an id, page by page.
+/// Returns the stored data for an ID, page by page.
 ///
-/// A customer of ordinary size is read at once and described where the request runs. A large one is read in pieces and
-/// described on the thread of its database connection, one at a time, so that neither memory nor the threads that
-/// take in notifications depend on how much somebody has bought.
+/// A customer of ordinary size is read in one query and described where the request runs. A large one is read in pieces
+/// and described on its database connection's thread, one at a time. So neither memory nor the threads for
+/// notifications depend on a customer's number of purchases.
 package struct PurchaseLookup: Sendable {
-  /// What is asked for.
   struct Request {
     let id: String
     let app: App
     let extent: LedgerStore.Extent
-    /// Nil: every one in which something is known.
+    /// `nil` means every environment with data.
     var environment: Environment?
-    /// Items of each list.
+    /// The items of each list.
     var limit = PurchaseLookup.mostItems
-    /// Where the page before ended; nil: the first page.
+    /// The end of the previous page; `nil` means the first page.
     var cursor: PageCursor?
 
-    /// What a cursor is of.
+    /// The text that identifies the request of a cursor.
     fileprivate var name: String {
       "\(app.bundleID)/\(extent.rawValue)/\(id)" + (environment.map { "/\($0.rawValue)" } ?? "")
     }
@@ -35,7 +34,7 @@ package struct PurchaseLookup: Sendable {
       self.extent = extent
     }
 
-    /// - Parameter cursor: the `next` of an earlier answer.
+    /// - Parameter cursor: the `next` of an earlier response.
     mutating func resume(after cursor: String) throws(PageCursor.Unusable) {
       self.cursor = try PageCursor(cursor, of: name)
     }
@@ -43,23 +42,23 @@ package struct PurchaseLookup: Sendable {
 
   struct Answer {
     fileprivate(set) var results: [Result] = []
-    /// What to ask with for what follows; nil when this is the end.
+    /// The cursor of the next page; `nil` at the end.
     fileprivate(set) var next: String?
   }
 
-  /// What is known in one environment.
+  /// The data of one environment.
   struct Result {
     let environment: Environment
-    /// By what each is called, all of its members.
+    /// The members of each customer, by name.
     let customers: [String: Set<CustomerNode>]
     var object: JSONObject
   }
 
-  /// Items of each list of a page, at most and unless fewer are asked for.
+  /// The default and largest number of items of each list on a page.
   static let mostItems = 1_000
-  /// Bytes of what Apple does not vouch for, for each environment: strangers claim as much and as long as they like.
+  /// Bytes of unverified data for each environment, because strangers can claim any amount.
   static let claimBytes = 512 << 10
-  /// Rows of one kind that are read before a look-up counts as large.
+  /// Rows of one kind that are read before a lookup counts as large.
   private static let ordinaryRows = 200
 
   private let ledger: LedgerStore
@@ -70,12 +69,12 @@ package struct PurchaseLookup: Sendable {
     slots = AsyncSemaphore()
   }
 
-  /// Look-ups of large customers that wait for a slot.
+  /// Lookups of large customers that wait for a slot.
   var waiting: Int { slots.waitingCount }
 
-  /// Nil when nothing is known under the id.
+  /// Returns `nil` if the ID is unknown.
   ///
-  /// Throws a `DatabaseError`, which is `tooLarge` when the id leads to more purchases than are looked up at once, or a
+  /// Throws a `DatabaseError`, which is `tooLarge` if the ID leads to more purchases than one lookup allows, or a
   /// `AsyncSemaphore.Refusal`.
   func answer(_ request: Request, _ document: PurchaseDocument) async throws -> Answer? {
     let (matches, dossiers) = try await ledger.pool.read { session throws(DatabaseError) in
@@ -86,7 +85,7 @@ package struct PurchaseLookup: Sendable {
     if matches.isEmpty { return nil }
     guard let dossiers else {
       return try await slots.withSlot {
-        // What one look-up held is not kept for the next, which may run on another thread.
+        // Release the memory of one lookup, because the next may run on another thread.
         defer { ProcessMemory.giveBack() }
         return try await ledger.pool.read { session throws(DatabaseError) in
           try Self.large(matches, request, document, in: session)
@@ -101,7 +100,7 @@ package struct PurchaseLookup: Sendable {
     return page.finish()
   }
 
-  /// The same, piece by piece.
+  /// Reads and describes the data piece by piece.
   private static func large(
     _ matches: [IDResolution], _ request: Request, _ document: PurchaseDocument, in session: Session
   ) throws(DatabaseError) -> Answer {
@@ -117,7 +116,7 @@ package struct PurchaseLookup: Sendable {
   }
 }
 
-/// An answer in the making: one environment after the other.
+/// A response under construction, one environment after the other.
 private struct LookupPage {
   private let request: PurchaseLookup.Request
   private let document: PurchaseDocument

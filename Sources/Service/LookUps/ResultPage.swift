@@ -3,12 +3,12 @@ import Ledger
 import Mappings
 import Purchases
 
-/// What an answer says of one environment: a page of each list, and of all purchases how the subscriptions stand.
+/// The response for one environment: a page of each list, and the status of all subscriptions.
 ///
-/// The customer comes in pieces, so that no more of it is in memory than a piece and a page.
+/// The customer comes in pieces, so that memory holds at most a piece and a page.
 struct ResultPage {
   private let document: PurchaseDocument
-  /// The id that was asked for; nil where that does not matter.
+  /// The requested ID; `nil` if it does not matter.
   private let id: String?
   private let customers: [String: Set<CustomerNode>]
   private let environment: Environment
@@ -25,16 +25,17 @@ struct ResultPage {
   private var events: PageList<(occurrence: MergedEvent, isSuperseded: Bool)>
   private var accounts: PageList<AccountAssociation>
   private var transfers: PageList<AccountTransfer>
-  /// Whose each originalTransactionId is now that passed from one account to another.
+  /// The present owners of each originalTransactionId that passed from one account to another.
   private var owners: [String: [AccountAssociation.Kind: String]] = [:]
 
-  /// More than any list has.
+  /// A number above any list's length.
   static let everything = Int.max / 4
 
   /// - Parameters:
+  ///
   ///   - limit: items of each list.
-  ///   - claimBytes: what those of them may take, as JSON, that Apple does not vouch for.
-  ///   - ends: where the page before ended; nil: this is the first.
+  ///   - claimBytes: the JSON bytes that unverified items may take.
+  ///   - ends: the end of the previous page; nil for the first.
   init(
     _ document: PurchaseDocument, on id: String? = nil, of customers: [String: Set<CustomerNode>],
     in environment: Environment,
@@ -61,7 +62,7 @@ struct ResultPage {
     }
   }
 
-  /// Adds what is known below some originalTransactionIds, those of a later piece after all of these.
+  /// Adds the data of some originalTransactionIds, which must come after those of earlier pieces.
   mutating func add(_ piece: CustomerRecord) {
     let vocabulary = document.vocabulary
     claimsAreCut = claimsAreCut || piece.claimsAreCut
@@ -70,7 +71,7 @@ struct ResultPage {
       + piece.claimedOriginals.map { ["originalTransactionId": .string($0)] as JSONValue }
     for link in links {
       linkRoom -= link.encoded().count
-      // Told on the first page alone, so they do not go on.
+      // Only the first page has them, so they do not continue.
       guard linkRoom >= 0 else {
         claimsAreCut = true
         break
@@ -98,7 +99,7 @@ struct ResultPage {
     }
     let periods = PeriodIndex(subscriptions.map { $0.shown(at: document.now) })
     let occurrences = MergedEvent.toldAndLearned(in: piece.events, purchases: folded)
-    // What was learned stands where its purchase does.
+    // A derived event sorts with its purchase.
     let sources =
       occurrences.contains(where: \.isLearned)
       ? Dictionary(folded.map { ($0.signedKey, $0) }) { first, _ in first } : [:]
@@ -120,7 +121,9 @@ struct ResultPage {
     }
   }
 
-  /// Whose it is stands there if it passed from one account to another: only the present one has access.
+  /// Describes a subscription.
+  ///
+  /// One that passed to another account includes its present owner, which is the only account with access.
   private func describe(
     _ subscription: Subscription, in piece: CustomerRecord, _ owners: [AccountAssociation.Kind: String],
     _ attributions: [AccountAssociation]
@@ -135,9 +138,9 @@ struct ResultPage {
     return object
   }
 
-  /// The result as JSON, and where its lists end; `hasMore` when one of them goes on.
+  /// Returns the result as JSON, and the ends of its lists; `hasMore` if any list continues.
   ///
-  /// A result that holds everything is no other than if there were no pages.
+  /// A complete result is the same as without pages.
   mutating func finish() -> (object: JSONObject, ends: PageCursor.Ends, hasMore: Bool) {
     var (ends, hasMore, room): (PageCursor.Ends, Bool, Int) = ([:], false, claimBytes)
     func take<Item>(
@@ -173,7 +176,7 @@ struct ResultPage {
     return (object, ends, hasMore)
   }
 
-  /// Of all that there is, on this page or not.
+  /// The counts of all items, on this page or not.
   private var counts: JSONObject {
     var counts: JSONObject = [:]
     switch extent {
@@ -191,7 +194,7 @@ struct ResultPage {
     return counts
   }
 
-  /// Each customer with those of its members that are shown; one of whom none is shown is not.
+  /// Returns each customer with its shown members, omitting customers without any.
   private func customers(showing shown: [CustomerNode]) -> [JSONValue] {
     let shown = Set(shown)
     return customers.sorted { $0.key < $1.key }.compactMap { label, members in
@@ -212,7 +215,7 @@ struct ResultPage {
 }
 
 extension PurchaseDocument {
-  /// All of a dossier, however long its lists are.
+  /// Describes a whole dossier, regardless of the lists' lengths.
   func describe(_ dossier: CustomerRecord, _ extent: LedgerStore.Extent) -> JSONObject {
     var page = ResultPage(self, of: dossier.customers, in: dossier.environment, extent)
     page.add(dossier)
@@ -221,7 +224,7 @@ extension PurchaseDocument {
 }
 
 extension Event {
-  /// The purchase that it names, by its line.
+  /// The purchase of its line item.
   fileprivate var purchaseKey: PurchaseKey? {
     guard let originalTransactionID, let line else { return nil }
     return PurchaseKey(

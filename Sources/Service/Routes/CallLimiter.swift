@@ -1,25 +1,25 @@
 import HTTPServer
 import Synchronization
 
-/// Calls of clients that are being answered, or that wait for Apple.
+/// Limits the verifyReceipt calls that are answered or wait for Apple.
 ///
-/// Each class of callers has a part of the slots. Among everybody else each address, each app that a shared secret names,
-/// and all calls that name none together may hold so many; addresses and apps may take so many new ones a second. So
-/// neither what strangers send nor one app's clients take the slots of another app's.
+/// Each class of callers has reserved slots. In the shared rest, limits apply to each address, to each app that a
+/// shared secret names, and to all calls without an app. Addresses and apps also have a rate of new calls. So neither
+/// strangers nor one app's clients can take the slots of another app.
 final class CallLimiter: Sendable {
-  /// One call, as its slot is counted.
+  /// One call and its limits.
   struct Call: Sendable {
     let caller: CallerClass
-    /// Nil where the limits for each address do not count.
+    /// `nil` if the limits for each address do not apply.
     let client: PeerAddress?
-    /// The app whose shared secret the call has.
+    /// The app of the call's shared secret.
     let app: String?
 
     init(_ caller: CallerClass, at client: PeerAddress?, of app: String? = nil) {
       (self.caller, self.client, self.app) = (caller, client, app)
     }
 
-    /// Whose slots are counted together, beside the address.
+    /// The group that shares slots, in addition to the address.
     fileprivate var group: Group? {
       if let app { return caller == .anonymous ? .app(app) : nil }
       return client == nil ? nil : .unnamed
@@ -28,7 +28,7 @@ final class CallLimiter: Sendable {
 
   fileprivate enum Group: Hashable {
     case app(String)
-    /// Calls that name no app.
+    /// Calls without an app.
     case unnamed
   }
 
@@ -45,8 +45,9 @@ final class CallLimiter: Sendable {
   private let appRates: AddressRateLimiter?
 
   /// - Parameters:
-  ///   - total: how many at once, of which each class has a quarter for itself. Of the half that is in reach of everybody
-  ///     else, an app's clients, and calls that name no app, may hold half.
+  ///
+  ///   - total: the concurrent calls. Each class has a quarter for itself. Of the half for other callers, an app's
+  /// clients may hold half, and so may calls without an app.
   ///   - mostOfAddress: how many of them one address may hold.
   ///   - rate: how often one address may take one; nil for no rate.
   ///   - appRate: how often the clients of one app may take one; nil for no rate.
@@ -59,12 +60,12 @@ final class CallLimiter: Sendable {
     appRates = appRate.map { AddressRateLimiter($0) }
   }
 
-  /// Takes a slot, or returns why there is none: a word for the metric.
+  /// Takes a slot, or returns the reason for a refusal as a metric label.
   func take(for call: Call) -> String? { begin(call) ?? join(call) }
 
-  /// Takes a slot for a call of which only the address is known: nothing of its body is read before.
+  /// Takes a slot for a call by its address only, because its body is not read before.
   ///
-  /// Returns why there is none. A call that has begun must `join` once its app is known.
+  /// Returns the reason for a refusal. The call must `join` once its app is known.
   func begin(_ call: Call) -> String? {
     if let client = call.client, let rates, !rates.take(client) { return "tooFastFromAddress" }
     return contents.withLock { contents in
@@ -77,7 +78,9 @@ final class CallLimiter: Sendable {
     }
   }
 
-  /// Counts a call that has begun as one of its app, or of those that name none; else gives its slot back, and returns why.
+  /// Counts a begun call for its app, or as one without an app.
+  ///
+  /// If its limit is reached, releases the slot and returns the reason.
   func join(_ call: Call) -> String? {
     guard let group = call.group else { return nil }
     if case .app(let app) = group, let appRates, !appRates.take(app) {
@@ -94,7 +97,7 @@ final class CallLimiter: Sendable {
     }
   }
 
-  /// Gives the slot of `call` back.
+  /// Releases the slot of `call`.
   func give(back call: Call) {
     contents.withLock { contents in
       Self.end(call, &contents)

@@ -1,53 +1,54 @@
 package import HTTPServer
 import Signing
 
-/// Whom a connection or a request is counted as, by its address.
+/// Classifies a connection or a request by its address.
 package struct CallerClassifier: Sendable {
-  /// The addresses that have Apple's share.
+  /// The addresses with Apple's share.
   package var apple: [Network] = IPAllowlist.apple
-  /// The operator's own back ends, which have a share of their own.
+  /// The operator's own back ends, which have their own share.
   package var backEnds: [Network] = []
-  /// Those whose `X-Forwarded-For` is believed.
+  /// The proxies whose `X-Forwarded-For` is trusted.
   package var proxies: [Network] = []
 
-  /// The header in which those say which certificate a client has; nil: in none.
+  /// The header in which those proxies name a client's certificate; `nil` without one.
   package var certificateHeader: String?
 
   package init() {}
 
-  /// The class of a connection that comes from `peer`.
+  /// Returns the class of a connection that comes from `peer`.
   ///
   /// A proxy's connections are the operator's; each request on them is judged by its client's address.
   package func connection(of peer: PeerAddress) -> CallerClass {
     proxies.contains { $0.contains(peer.bytes) } ? .known : caller(at: peer.bytes)
   }
 
-  /// The client that sent a request: behind trusted proxies the last address in `X-Forwarded-For` that is none of them.
+  /// Returns the client of a request: behind trusted proxies the last address in `X-Forwarded-For` that is not one of
+  /// them.
   ///
-  /// Unknown if that is no address: then nobody's share but everybody's fits. The proxy itself if there is no such header.
+  /// Unknown if that is not an address, which fits only the shared class. The proxy itself without such a header.
   func client(of head: HTTPRequestHead) -> PeerAddress {
     guard !proxies.isEmpty else { return head.peer }
     return IPAllowlist(networks: [], proxies: proxies).client(of: head)
   }
 
-  /// The certificate that the client of a request has, as a trusted proxy says; anybody else's word is ignored.
+  /// Returns the client's certificate, as a trusted proxy names it; the header of any other peer is ignored.
   func certificate(of head: HTTPRequestHead) -> CertificateFingerprint? {
     guard let certificateHeader, proxies.contains(where: { $0.contains(head.peer.bytes) }) else { return nil }
-    // Of two fields one may be the client's own.
+    // One of two fields may be the client's own.
     let values = head.headers.all(certificateHeader)
     return values.count == 1 ? CertificateFingerprint(header: values[0]) : nil
   }
 
-  /// The class of whoever sent a request.
+  /// Returns the class of a request's sender.
   ///
-  /// What a trusted proxy sends for nobody is its own: it asks whether the service lives.
+  /// A trusted proxy's request without a client is its own health check.
   func caller(of head: HTTPRequestHead) -> CallerClass {
     let client = client(of: head)
     return proxies.contains { $0.contains(client.bytes) } ? .known : caller(at: client.bytes)
   }
 
-  /// Whether limits for each address mean nothing for this one: this machine's own, where a proxy that is not named may
-  /// pass on what all clients send.
+  /// Whether the limits for each address do not apply: this machine's own, where an unnamed proxy may pass on the
+  /// requests of all clients.
   func standsForMany(_ client: PeerAddress) -> Bool { client.isThisMachine }
 
   func caller(at address: [UInt8]) -> CallerClass {
@@ -57,6 +58,6 @@ package struct CallerClassifier: Sendable {
 }
 
 extension PeerAddress {
-  /// Whether it is the one address of this machine that its own programs connect from unless they choose another.
+  /// Whether it is this machine's default address for its own programs.
   var isThisMachine: Bool { bytes == [127, 0, 0, 1] || bytes == [UInt8](repeating: 0, count: 15) + [1] }
 }

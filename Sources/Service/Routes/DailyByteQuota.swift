@@ -1,17 +1,15 @@
 import Synchronization
 import Time
 
-/// Limits how many bytes of strangers' claims are kept for each app in a day (UTC).
+/// Limits the bytes of strangers' claims that are stored for each app in a day (UTC).
 ///
-/// Without it anybody with an app's secret could fill the disk, from many addresses.
-///
-/// A message counts as much as it takes in the database, not its body alone: many short ones would fill the disk, too.
-///
-/// Of this process alone. One that starts in the middle of a day has the part of the stock that is left of the day.
+/// Without it any sender with an app's secret could fill the disk from many addresses. A message counts with its size
+/// in the database, because many short ones would fill the disk, too. The limit applies to this process. One that
+/// starts in the middle of a day gets a proportional part.
 final class DailyByteQuota: Sendable {
   private struct State {
     var day: Int64?
-    /// Bytes that each app has in this day.
+    /// Bytes for each app in this day.
     var size: Double
     var taken: [String: Int] = [:]
   }
@@ -27,18 +25,18 @@ final class DailyByteQuota: Sendable {
     state = Mutex(State(size: Double(size)))
   }
 
-  /// What was taken for one message.
+  /// The bytes taken for one message.
   struct Taken {
     let app: String
     let bytes: Int
     fileprivate let day: Int64
   }
 
-  /// Takes the room that a message needs from the app's stock; nil if not enough is left.
+  /// Takes a message's bytes from the app's quota; `nil` if too few are left.
   ///
   /// - Parameters:
   ///   - body: its bytes.
-  ///   - rows: of the ledger that it makes.
+  ///   - rows: its number of rows in the ledger.
   func take(_ body: Int, rows: Int, of app: String, at now: Timestamp) -> Taken? {
     let (day, bytes) = (now.sinceEpoch / Self.day, body + Self.head + rows * Self.row)
     return state.withLock { state in
@@ -54,7 +52,7 @@ final class DailyByteQuota: Sendable {
     }
   }
 
-  /// Gives back what was taken for a message that was not kept.
+  /// Returns the bytes of a message that was not stored.
   func give(back taken: Taken) {
     state.withLock { state in
       guard state.day == taken.day else { return }
@@ -62,7 +60,7 @@ final class DailyByteQuota: Sendable {
     }
   }
 
-  /// About what a message takes in the database beside its body, and each of its rows.
+  /// The approximate overhead of a message in the database, and of each of its rows.
   private static let head = 2_048
   private static let row = 512
 }

@@ -5,7 +5,7 @@ import Ledger
 import Purchases
 
 extension HTTPResponse {
-  /// An error as an object: code, detail, and what to do next where there is something to be done.
+  /// Creates an error object: code, detail, and the next step, if any.
   static func error(_ status: Int, _ code: String, _ detail: String, next: String? = nil) -> Self {
     var error: JSONObject = ["code": .string(code), "detail": .string(detail)]
     error["next"] = next.map(JSONValue.string)
@@ -19,7 +19,7 @@ extension HTTPResponse {
     return response
   }
 
-  /// "Try again later", when nothing could be stored: Apple does so for three days.
+  /// Asks the sender to retry later, because nothing was stored; Apple retries for three days.
   static func unavailable(_ code: String, _ detail: String) -> Self {
     var response = error(503, code, detail)
     response.headers.append("Retry-After", "5")
@@ -28,7 +28,7 @@ extension HTTPResponse {
 
   static func object(_ status: Int, _ object: JSONObject) -> Self { .json(status, object.encoded()) }
 
-  /// Why an entry was not written; the database's own words stay in the log.
+  /// Reports an entry that was not written; the database's error stays in the log.
   static func notWritten(_ failure: GroupCommit.Failure) -> Self {
     switch failure {
     case .overloaded: .unavailable("overloaded", "too many messages wait to be stored")
@@ -49,7 +49,7 @@ extension HTTPResponse {
 }
 
 extension HTTPRequest {
-  /// Why a request is refused that has a parameter of another name: it asks for something that would be left out.
+  /// Rejects a request with other parameters, which would otherwise be ignored.
   func refusal(ofParametersBeside names: [String]) -> HTTPResponse? {
     guard query.contains(where: { !names.contains($0.name) }) else { return nil }
     return .error(400, "unknownParameter", "the parameters are \(names.joined(separator: ", "))")

@@ -4,7 +4,7 @@ package import Runtime
 
 /// `/livez`, `/readyz` and `/metrics`.
 package struct HealthRoute: Sendable {
-  /// Why requests should go elsewhere for now; nil when they are welcome.
+  /// Returns the reason why requests should go to another process for now; `nil` if ready.
   package typealias Readiness = @Sendable () -> String?
 
   private let metrics: MetricsRegistry
@@ -15,10 +15,10 @@ package struct HealthRoute: Sendable {
     self.readiness = readiness
   }
 
-  /// The process is there: nothing else is asked, so that no database outage makes an orchestrator kill it.
+  /// Responds without any check, so that a database outage does not make an orchestrator kill the process.
   func alive() -> HTTPResponse { .text(200, "alive\n") }
 
-  /// - Parameter saysWhy: whether the reason is told; not to strangers, whom the state of the database does not concern.
+  /// - Parameter saysWhy: whether to include the reason; not for strangers, because it describes the database.
   func ready(saysWhy: Bool) -> HTTPResponse {
     guard let reason = readiness() else { return .text(200, "ready\n") }
     return .text(503, saysWhy ? "not ready: \(reason)\n" : "not ready\n")

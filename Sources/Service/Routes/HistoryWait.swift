@@ -6,33 +6,35 @@ import Runtime
 import Seeding
 import Time
 
-/// The part of an evidence request that waits for Apple: the history of whoever the evidence is about.
+/// Waits for Apple's history of an evidence request's customer.
 struct HistoryWait: Sendable {
   struct Unusable: Error {}
 
   /// Seconds; an app that restores purchases shows a spinner meanwhile.
   static let longest: Int64 = 30
-  /// Ids of one request that are waited for; the others are looked up later.
+  /// IDs of one request to wait for; the others are looked up later.
   private static let idsAtOnce = 20
 
-  /// Nil: Apple is asked nothing by itself.
+  /// `nil` disables lookups at Apple.
   let seeding: HistoryJobWorker?
   let ledger: LedgerStore
   let lookUps: PurchaseLookup
   let clock: WallClock
   let logger: Logger
 
-  /// How long to wait; not at all when nothing is said.
+  /// Returns the requested wait; zero by default.
   static func limit(_ text: String?) throws(Unusable) -> Interval {
     guard let text else { return .milliseconds(0) }
     guard let seconds = Int64(text), (0...longest).contains(seconds) else { throw Unusable() }
     return .seconds(seconds)
   }
 
-  /// Asks Apple about the customer and adds what is known then; whatever happens, the evidence itself is stored.
+  /// Asks Apple about the customer and adds the resulting data.
+  ///
+  /// The evidence is stored regardless of errors here.
   func add(to answer: inout JSONObject, _ findings: Findings, app: App, within limit: Interval) async {
-    // A client can put anybody's ids into an unsigned answer: they come last, and are told to be claims. Of those that nothing
-    // proves the same are waited for that are asked about.
+    // A client can put any customer's ID into an unsigned response, so such IDs come last and are marked as claims.
+    // Without proven IDs the ones waited for are those asked about.
     let claimed = findings.claimedIDs
     let told = findings.unverifiedSeeds.map(\.transactionID)
     let unverified = claimed.union(told).subtracting(findings.unplacedOriginals)
@@ -57,7 +59,7 @@ struct HistoryWait: Sendable {
       var told: Set<String> = []
       var members: Set<CustomerNode> = []
       let document = PurchaseDocument(vocabulary: .embedded, now: clock.now(), showsProvenance: false)
-      // Several ids may be of one customer, who is told of once.
+      // Several IDs may be of one customer, which is reported once.
       for id in ids where !members.contains(.originalTransactionID(id)) {
         let request = PurchaseLookup.Request(id: id, app: app, extent: .customers)
         guard let answer = try await lookUps.answer(request, document) else { continue }
@@ -80,9 +82,9 @@ struct HistoryWait: Sendable {
     }
   }
 
-  /// How the ids stand once Apple was asked; `unverified` ones apart from the others, unless the ledger knows better.
+  /// Returns the states of the IDs after the request; `unverified` ones separately, unless the ledger has better data.
   ///
-  /// Where others are asked about, they alone are waited for.
+  /// If others are looked up, the wait is only for those.
   private func lookUp(
     _ ids: [String], _ unverified: Set<String>, _ app: App, _ environment: Environment, within limit: Interval
   ) async throws -> [HistoryJobTable.State]? {
@@ -96,7 +98,9 @@ struct HistoryWait: Sendable {
     return try await seeding.lookUp(ids, of: app, in: environment, .unverified, within: limit).map { Array($0.values) }
   }
 
-  /// Where to ask first: where the evidence is from; for an id alone where the ledger knows it, else in Production.
+  /// Returns the first environment to ask: the evidence's.
+  ///
+  /// For a bare ID it is the one in the ledger, otherwise Production.
   private func environments(of findings: Findings, _ ids: [String], _ app: App) async throws -> [Environment] {
     guard findings.seeds.contains(where: { $0.environment == nil }) else { return [findings.environment] }
     let known = try await ledger.environments(of: Set(ids), app: app.id)
@@ -104,7 +108,7 @@ struct HistoryWait: Sendable {
     return environments.isEmpty ? [.production] : environments.sorted()
   }
 
-  /// `done` when Apple has told everything; else what is missing.
+  /// Returns `done` if Apple returned everything; otherwise the missing part.
   private static func word(for states: [HistoryJobTable.State]?) -> String {
     guard let states else { return "noCredentials" }
     for state in [HistoryJobTable.State.waiting, .failed, .unknown] where states.contains(state) { return state.name }
@@ -113,7 +117,7 @@ struct HistoryWait: Sendable {
 }
 
 extension [String] {
-  /// Each once, where it was first.
+  /// The distinct elements in the order of their first occurrence.
   fileprivate var uniqued: [String] {
     var seen: Set<String> = []
     return filter { seen.insert($0).inserted }

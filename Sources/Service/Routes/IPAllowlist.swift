@@ -1,45 +1,48 @@
 package import HTTPServer
 
-/// From which addresses notifications are taken: Apple's network alone, if the operator wants it so.
+/// The addresses from which notifications are accepted; optionally only Apple's network.
 package struct IPAllowlist: Sendable {
   private let networks: [Network]
   private let proxies: [Network]
 
-  /// Everybody.
+  /// Permits all addresses.
   package static let anywhere = Self(networks: [], proxies: [])
 
   /// Apple's own: 17.0.0.0/8.
   package static let apple: [Network] = [Network(bytes: [17, 0, 0, 0], prefix: 8)]
 
   /// - Parameters:
-  ///   - networks: who may send; empty: everybody.
-  ///   - proxies: whose `X-Forwarded-For` is believed. Without one the header is a stranger's claim and is ignored.
+  ///
+  ///   - networks: the permitted senders; empty permits all.
+  ///   - proxies: whose `X-Forwarded-For` is trusted. Without one the header is a stranger's claim and is ignored.
   package init(networks: [Network], proxies: [Network]) {
     self.networks = networks
     self.proxies = proxies
   }
 
-  /// Whether a request of `peer` may come in.
+  /// Whether a request of `peer` is accepted.
   ///
-  /// Behind a trusted proxy the sender is the last address in the header that is no trusted proxy itself.
+  /// Behind a trusted proxy the sender is the last address in the header that is not a trusted proxy.
   package func allow(peer: PeerAddress, forwardedFor: [String]) -> Bool {
     guard !networks.isEmpty else { return true }
     guard let sender = sender(peer: peer, forwardedFor: forwardedFor) else { return false }
     return networks.contains { $0.contains(sender.bytes) }
   }
 
-  /// Whether what `sender` sends may be Apple's although nothing vouches for it yet: nobody else is let in, or a proxy on
-  /// this machine that is not named passes on what all send.
+  /// Whether an unverified message of `sender` may be Apple's: other senders are not accepted, or an unnamed proxy on
+  /// this machine passes on all messages.
   func mayStandForApple(_ sender: PeerAddress) -> Bool {
     !sender.bytes.isEmpty && (!networks.isEmpty || sender.isThisMachine)
   }
 
-  /// Who sent a request: unknown if a trusted proxy names no address, and then neither the proxy nor Apple.
+  /// Returns the sender of a request.
+  ///
+  /// Unknown if a trusted proxy names no address; then it counts as neither the proxy nor Apple.
   func client(of head: HTTPRequestHead) -> PeerAddress {
     sender(peer: head.peer, forwardedFor: head.headers.all("X-Forwarded-For")) ?? .unknown
   }
 
-  /// Returns who sent a request of `peer`, through the proxies that are trusted; nil when one of them names no address.
+  /// Returns the sender of a request of `peer`, through trusted proxies; `nil` if one of them names no address.
   package func sender(peer: PeerAddress, forwardedFor: [String]) -> PeerAddress? {
     guard !proxies.isEmpty else { return peer }
     var sender = peer
@@ -64,7 +67,7 @@ package struct Network: Hashable, Sendable {
     self.prefix = prefix
   }
 
-  /// Nil when it is not one.
+  /// Returns `nil` if the text is not a range.
   package init?(_ text: String) {
     let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
     guard let first = parts.first, let address = PeerAddress(numeric: String(first)) else { return nil }

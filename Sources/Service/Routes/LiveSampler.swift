@@ -10,14 +10,14 @@ import Shadow
 import Synchronization
 import Time
 
-/// Asks Apple about a few of the calls that we answered, and has both answers compared.
+/// Sends a sample of the calls with Switchyard's own response to Apple too, and has both responses compared.
 ///
-/// Without it the guard would see nothing where all customers get our answers. What is compared is composed anew, not read from a cache.
-///
-/// The client gets its answer first, and no other. Only proven receipts are taken, each once in a window however it is spelled, and one
-/// call of an app in `every`. Each environment has a line of its own with one call under way; what finds no room is left out.
+/// Without it the guard would see nothing where all customers get Switchyard's responses. The compared response is
+/// composed again, not read from a cache. The client gets its response before, and no other. Only proven receipts are
+/// sampled, each once in a window regardless of its spelling, and one call of an app in `every`. Each environment has
+/// its own queue with one call in flight; calls above its limit are skipped.
 final class LiveSampler: Service {
-  /// How long no other call of an app is taken in one environment.
+  /// The minimum time between two samples of an app in one environment.
   private let every: Duration
   private let client: HTTPClient
   private let upstream: VerifyReceiptUpstream
@@ -25,7 +25,7 @@ final class LiveSampler: Service {
   private let times: ResponseTimes
   private let registry: AppRegistry
   private let reader = ReceiptAnswerReader(thread: WorkerThread(label: "sampled answers"))
-  /// When a call was last taken, by the service's clock: a simulated month has its samples, too.
+  /// The time of the last sample by the service's clock, so that a simulated month has its samples, too.
   private let taken = Mutex<[AppScope: Timestamp]>([:])
   private let (production, sandbox) = (Line(), Line())
 
@@ -34,7 +34,7 @@ final class LiveSampler: Service {
     let scope: AppScope
   }
 
-  /// The calls of one environment that wait.
+  /// The waiting calls of one environment.
   private struct Line: Sendable {
     let calls: AsyncStream<Taken>
     let waiting: AsyncStream<Taken>.Continuation
@@ -54,7 +54,7 @@ final class LiveSampler: Service {
     self.registry = registry
   }
 
-  /// Takes a call that we answered, if it is its app's turn; returns at once.
+  /// Samples a call with an own response, if its app is due; returns immediately.
   func take(_ reply: ComposedResponse, to call: @autoclosure () -> VerifyReceiptCall, in environment: Environment) {
     guard reply.source == .ledger, let receipt = reply.receipt, let app = registry.directory[receipt.bundleID] else {
       return
@@ -62,10 +62,10 @@ final class LiveSampler: Service {
     let scope = AppScope(app: app.id, environment: environment)
     guard isCompared(scope), isTurn(of: scope), !shadow.isSampled(receipt.voice, in: scope) else { return }
     let call = call()
-    // Apple would ask for the password that such a client does not send.
+    // Apple would require the password that such a client does not send.
     guard registry.directory.answerClients(of: app) == .password || call.tokensApp == nil else { return }
     let line = environment == .production ? production : sandbox
-    // Of calls that come at the same moment one alone takes the turn, if there is room.
+    // Of simultaneous calls only one is sampled, if the queue has a free slot.
     let isTaken = taken.withLock { taken in
       guard isDue(since: taken[scope]), case .enqueued = line.waiting.yield(Taken(call: call, scope: scope)) else {
         return false
@@ -81,7 +81,7 @@ final class LiveSampler: Service {
 
   private func isDue(since last: Timestamp?) -> Bool {
     guard let last else { return true }
-    // A clock that was set back keeps nobody waiting for longer.
+    // A clock that moved back must not extend the wait.
     return .milliseconds(abs((shadow.now - last).milliseconds)) >= every
   }
 

@@ -1,6 +1,6 @@
 import HTTPServer
 
-/// Answers `/metrics`, `/livez` and `/readyz` on a listener of their own, which strangers do not reach.
+/// Serves `/metrics`, `/livez` and `/readyz` on a separate listener, which strangers cannot reach.
 struct MetricsListener: HTTPHandler {
   let health: HealthRoute
 

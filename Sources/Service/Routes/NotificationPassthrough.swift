@@ -11,25 +11,24 @@ import Runtime
 import Signing
 import Time
 
-/// The stage `legacy` for notifications: to the app's old back end while Apple waits, its status returned to Apple.
+/// The stage `legacy` for notifications: sends them to the app's destination while Apple waits, and returns its status
+/// to Apple.
 ///
-/// Nothing is stored: the body goes byte for byte to the URL of the app it claims to be of, where such bodies were taken,
-/// and checked or not, before us. Without an answer in time Apple hears 503 and sends it again.
-///
-/// What comes from Apple's networks is not even verified. Everything else is, to know in which lane it goes
-/// (`PassthroughLimiter`): strangers can fill their own only.
+/// Nothing is stored. The body goes unchanged to the URL of the app that it claims, as before Switchyard. Without a
+/// response in time Apple gets 503 and resends. Messages from Apple's networks are not verified. All others are, to
+/// select their queue (`PassthroughLimiter`), so that strangers can fill only their own.
 struct NotificationPassthrough: Sendable {
   let post: Delivery.Post
   let intake: IngestDecider
   let callers: CallerClassifier
   let sources: IPAllowlist
   private let slots = PassthroughLimiter()
-  /// How often one address may have passed through what nothing vouches for.
+  /// The rate of unverified messages from one address.
   private let rates = AddressRateLimiter(Rate(burst: 100, perSecond: 1))
   private let busyPace = LogRateLimiter()
   private let ratePace = LogRateLimiter()
   private let failurePace = LogRateLimiter(10)
-  /// From the connection to the old back end's whole answer; below the time in which the server has to answer.
+  /// The limit from the connection to the destination's whole response, below the server's own response limit.
   let within: Interval
   let metrics: ServiceMetrics
   let logger: Logger
@@ -50,13 +49,12 @@ struct NotificationPassthrough: Sendable {
     self.logger = logger
   }
 
-  /// Passes a notification through, if its app is in a stage that does; nil when it is to be recorded.
+  /// Passes a notification through if its app's stage requires it; `nil` if it must be recorded.
   ///
-  /// Recorded is also what nothing vouches for if the app's policy is not to forward it, or it has another app's shared secret:
-  /// it comes to quarantine.
-  ///
-  /// - Parameter message: as it would be known in `record`. The `webhook-id` is the same there, so that what was heard in
-  ///   one stage and is sent again in the other is known as a repeat.
+  /// Also recorded are unverified messages if the app's policy forbids forwarding them, or if they have another app's
+  /// shared secret. Those are quarantined.
+  /// - Parameter message: its identity in `record`. The `webhook-id` is the same there, so that a message sent again
+  ///   after a stage change is detected as a duplicate.
   func answer(
     _ request: HTTPRequest, _ message: InboxMessage, _ body: ReceivedBody, pathApp: String?,
     in directory: AppRegistrySnapshot
@@ -82,7 +80,7 @@ struct NotificationPassthrough: Sendable {
       in: lane)
   }
 
-  /// Returns in which lane a message goes that does not come from Apple's networks.
+  /// Returns the queue of a message that does not come from Apple's networks.
   private func lane(
     of message: InboxMessage, _ body: ReceivedBody, along route: Route, pathApp: String?,
     in directory: AppRegistrySnapshot
@@ -98,10 +96,10 @@ struct NotificationPassthrough: Sendable {
     }
   }
 
-  /// The one place that decides whether a notification is passed through: nil when it is to be recorded.
+  /// Decides whether a notification is passed through; `nil` if it must be recorded.
   ///
-  /// The app is the one in the URL, else the one that the body claims, else the only one whose shared secret it has;
-  /// the environment is the body's. What tells neither is recorded, which comes to quarantine or a refusal.
+  /// The app is the one in the URL, otherwise the claimed one, otherwise the only one with its shared secret. The
+  /// environment is the body's. A message without either is recorded, and then quarantined or rejected.
   private func route(_ body: ReceivedBody, pathApp: String?, in directory: AppRegistrySnapshot) -> Route? {
     guard directory.passesAnythingThrough else { return nil }
     let sender = UnverifiedSender(ofNotification: body)
@@ -134,11 +132,11 @@ struct NotificationPassthrough: Sendable {
     let app: App
     let environment: Environment
     let generation: UnverifiedSender.Generation
-    /// Nil when none is enabled.
+    /// `nil` without an enabled one.
     let destination: Destination?
   }
 
-  /// Returns the old back end's status, or 503.
+  /// Returns the destination's status, or 503.
   private func send(
     _ body: [UInt8], of message: Digest, contentType: String?, along route: Route, in lane: PassthroughLimiter.Lane
   ) async -> HTTPResponse {
@@ -178,7 +176,7 @@ struct NotificationPassthrough: Sendable {
     }
   }
 
-  /// All slots of a lane are taken: the old back end is slow, or a stranger sends much.
+  /// Responds when all slots of a queue are taken, because the destination is slow or a stranger sends much.
   private func busy(_ lane: PassthroughLimiter.Lane, _ route: Route) -> HTTPResponse {
     metrics.passThroughRefused[lane.rawValue, "full"].increment()
     if let others = busyPace.turn(of: lane.rawValue) {
@@ -192,7 +190,7 @@ struct NotificationPassthrough: Sendable {
     return .unavailable("passThroughBusy", "too many messages of this kind are in flight to the app's back end")
   }
 
-  /// Says which address is held to the rate: it may be a proxy that passes on what Apple sends.
+  /// Logs the address that exceeds the rate, which may be a proxy that passes on Apple's messages.
   private func tell(of sender: PeerAddress, _ route: Route) {
     guard let others = ratePace.turn(of: "rate") else { return }
     logger.warning(
@@ -209,7 +207,7 @@ struct NotificationPassthrough: Sendable {
 }
 
 extension HTTPResponse {
-  /// Not passed on; Apple, whose networks have no such limit, would send it again.
+  /// Rejects the message; Apple would resend it, and its networks have no such limit.
   fileprivate static var tooManyUnproven: Self {
     var response = error(
       429, "tooManyUnproven",

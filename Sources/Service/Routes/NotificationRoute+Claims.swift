@@ -5,19 +5,19 @@ import Ledger
 import Purchases
 import Runtime
 
-/// What strangers claim with an app's shared secret: how often from an address, and how much of an app in a day.
+/// The limits of strangers' claims with an app's shared secret: the rate of an address, and the daily bytes of an app.
 extension NotificationRoute {
-  /// Whether it is no claim of a stranger's whose address has sent too many.
+  /// Whether the message is accepted: false for a stranger's claim above the rate of its address.
   func mayClaim(_ decision: IngestDecider.IngestDecision, _ message: InboxMessage, from head: HTTPRequestHead) -> Bool {
     guard case .accepted = decision.entry.content, decision.entry.proof != .proven else { return true }
     let sender = sender(of: head)
     return sources.mayStandForApple(sender) || claims.take(message.body.count, from: sender, at: message.receivedAt)
   }
 
-  /// Whether neither Apple's networks nor the operator vouch for who sent it.
+  /// Whether the sender is neither in Apple's networks nor trusted by the operator.
   func isOfStranger(_ head: HTTPRequestHead) -> Bool { !isFromApple(head) && !isVouchedFor(sender(of: head)) }
 
-  /// The app of which a stranger claims something; nil for every message that uses nothing of the stock for claims.
+  /// Returns the app of a stranger's claim; `nil` for every message that uses no claim quota.
   func claimedOfStranger(_ decision: IngestDecider.IngestDecision, from head: HTTPRequestHead) -> String? {
     guard case .accepted = decision.entry.content, decision.entry.proof != .proven else { return nil }
     return isOfStranger(head) ? decision.reading?.app : nil
@@ -38,7 +38,7 @@ extension NotificationRoute {
     return .claimedStockUsed
   }
 
-  /// Says which address is held to the rate of strangers' claims: it may be a proxy that passes on what Apple sends.
+  /// Logs the address that exceeds the rate of claims, which may be a proxy that passes on Apple's messages.
   func tell(of sender: PeerAddress) {
     guard let others = claimPace.turn(of: "claims") else { return }
     logger.warning(

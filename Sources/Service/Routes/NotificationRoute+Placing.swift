@@ -4,13 +4,13 @@ import Intake
 import Ledger
 import Purchases
 
-/// Beside whom a notification waits: for the forwarding, for what Apple is asked about, for room in quarantine.
+/// The queues of a notification: for forwarding, for lookups at Apple, and for space in quarantine.
 extension NotificationRoute {
-  /// The entry of a decision, with the queue in which ids wait that nothing vouches for.
+  /// Returns the entry of a decision, with the queue for lookups of its unverified IDs.
   func placed(_ decision: IngestDecider.IngestDecision, from head: HTTPRequestHead) -> LedgerEntry {
     var entry = decision.entry
     entry.isFromApple = isFromApple(head)
-    // Nobody but Apple can have been given this URL for another app.
+    // Only Apple can have this URL for another app.
     if isOfAnotherApp(decision, entry), !mayBeApple(head) { entry.addressee = nil }
     if entry.isFromApple, isOfAnUnknownSecret(decision, entry) { entry.addressee?.proof = .claimed }
     guard entry.proof != .proven, let findings = decision.reading?.findings else { return entry }
@@ -27,10 +27,10 @@ extension NotificationRoute {
     return entry
   }
 
-  /// Ids of one stranger's message that Apple is asked about: a V1 body is about one customer, who has a few.
+  /// The number of IDs to look up for one stranger's message; a V1 body is about one customer with a few.
   private static let mostIDsOfStranger = 16
 
-  /// Whether Apple signed it for another app than the URL is for.
+  /// Whether Apple signed it for another app than the URL's.
   private func isOfAnotherApp(_ decision: IngestDecider.IngestDecision, _ entry: LedgerEntry) -> Bool {
     guard let refusal = decision.refusal, refusal.kind == .authentic, let named = refusal.claimedApp,
       case .quarantined(let kept) = entry.content, kept.source != .legacy, let addressee = entry.addressee
@@ -38,9 +38,9 @@ extension NotificationRoute {
     return registry.directory[named]?.id != addressee.scope.app
   }
 
-  /// Whether it is a V1 notification for the app that it names, whose secret is not registered yet, or no more.
+  /// Whether it is a V1 notification whose app has no registered secret, or no longer this one.
   ///
-  /// From Apple's networks strangers' must not keep it from the back end.
+  /// From Apple's networks, strangers' messages must not keep it from the back end.
   private func isOfAnUnknownSecret(_ decision: IngestDecider.IngestDecision, _ entry: LedgerEntry) -> Bool {
     let codes = [MessageError.Code.noSharedSecret, .wrongSharedSecret].map(\.rawValue)
     guard let refusal = decision.refusal, codes.contains(refusal.code), let named = refusal.claimedApp else {
@@ -51,10 +51,10 @@ extension NotificationRoute {
 }
 
 extension IngestDecider.IngestDecision {
-  /// The source of an unproven message; nil for every other.
+  /// Returns the source of an unproven message; `nil` for every other.
   ///
-  /// A V1 message of an app without a registered shared secret does not count where Apple's own may come from: until the
-  /// operator registers it they look like that, and they come from one address if the proxy is not named yet.
+  /// A V1 message of an app without a registered shared secret does not count where Apple's own may come from. Until
+  /// registration, Apple's messages look the same, and an unnamed proxy gives them one address.
   func junkSource(from sender: PeerAddress, _ sources: IPAllowlist) -> QuarantineSource? {
     guard case .quarantined(let refusal) = entry.content, !refusal.source.isApple else { return nil }
     if refusal.code == MessageError.Code.noSharedSecret.rawValue, sources.mayStandForApple(sender) { return nil }

@@ -8,10 +8,10 @@ import Runtime
 import Signing
 import Time
 
-/// `POST /notifications` and `/notifications/{app}`: what Apple sends.
+/// `POST /notifications` and `/notifications/{app}`: Apple's notifications.
 ///
-/// 200 means committed, be it accepted or set aside with its reason; 400 that it is not even JSON or a JWS; 503 that
-/// nothing was stored and Apple should send it again.
+/// 200 means committed, either accepted or quarantined with its reason. 400 means neither JSON nor a JWS. 503 means
+/// that nothing was stored and Apple should resend.
 package struct NotificationRoute: Sendable {
   private let intake: IngestDecider
   let registry: AppRegistry
@@ -26,10 +26,11 @@ package struct NotificationRoute: Sendable {
   let claimPace = LogRateLimiter()
   private let refusalPace = LogRateLimiter(10)
   private let failurePace = LogRateLimiter(10)
-  /// Where bodies are read that do not come from Apple and take long: on the threads that serve connections, thirty V1 bodies
-  /// of 1 MiB a second would keep Apple waiting.
+  /// Reads slow bodies that do not come from Apple.
+  ///
+  /// On the threads that serve connections, thirty V1 bodies of 1 MiB a second would delay Apple.
   private let strangers = WorkerThread(label: "strangers' notifications", longestLine: longestLine)
-  /// For those of the operator's own back ends, and of whoever cannot be told from Apple.
+  /// Reads those of the operator's own back ends, and of senders that may be Apple.
   private let relayed = WorkerThread(label: "relayed notifications", longestLine: longestLine)
   let metrics: ServiceMetrics
   private let clock: WallClock
@@ -71,24 +72,24 @@ package struct NotificationRoute: Sendable {
     return response
   }
 
-  /// Whether a body is read where it arrives only if Apple sent it.
+  /// Whether a body is read on arrival only if Apple sent it.
   ///
-  /// Of a V2 notification that is forged little is read before its signature; a V1 body is read to its end, several times.
+  /// A forged V2 notification is mostly unread before the signature check; a V1 body is read completely, several times.
   static func takesLong(_ body: [UInt8]) -> Bool {
     body.count > short && (body.count > signed || !ReceivedBody.isSignedAlone(body))
   }
 
-  /// Bytes of the bodies that wait for their turn on the strangers' thread; more are answered 503 at once.
+  /// The bytes of bodies that wait for the strangers' thread; more get 503 immediately.
   private static let longestLine = 2 << 20
-  /// Bytes of any body that is read where it arrives.
+  /// Bytes of any body that is read on arrival.
   private static let short = 4 << 10
   /// Bytes of a signed one; Apple's have about 20,000.
   private static let signed = 32 << 10
 
-  /// How often it is decided what to do while the app's stage changes again and again.
+  /// The number of decisions while the app's stage changes repeatedly.
   private static let attempts = 3
 
-  /// Passes it through or records it, as the app's stage is known to be.
+  /// Passes it through or records it, by the app's known stage.
   private func take(_ request: HTTPRequest, pathApp: String?, attemptsLeft: Int) async -> HTTPResponse {
     let (directory, body) = (registry.directory, ReceivedBody(request.body))
     let message = InboxMessage(notification: body, receivedAt: clock.now())
@@ -96,8 +97,10 @@ package struct NotificationRoute: Sendable {
     return await receive(message, body, of: request, pathApp: pathApp, in: directory, attemptsLeft: attemptsLeft)
   }
 
-  /// - Parameter directory: by which the message is not passed through. What is decided by a later one could keep a message of an
-  ///   app that has come to the stage `legacy` since, with that stage's epoch, which the commit does not refuse.
+  /// - Parameter directory: the one by which the message is not passed through.
+  ///
+  /// A later one could record a message of an app that has entered the stage `legacy`, with that stage's epoch. The
+  /// commit would not reject it.
   private func receive(
     _ message: InboxMessage, _ body: ReceivedBody, of request: HTTPRequest, pathApp: String?,
     in directory: AppRegistrySnapshot, attemptsLeft: Int
@@ -121,9 +124,9 @@ package struct NotificationRoute: Sendable {
       }
       decision = mayBeApple(request.head) ? first : first.ofStranger(in: registry.directory)
     } catch {
-      // Kept nowhere, but a line of the log is: as many for each address as messages would be kept of it.
+      // It is not stored, but a log line is: at most as many for each address as it may store messages.
       if mayKeep(message, from: request.head) {
-        // Somebody may have put a secret into the URL.
+        // A sender may have put a secret into the URL.
         note("unreadable", app: pathApp.map(registry.directory.secretFilter.redacted), refusal: error)
       } else {
         metrics.messages["notifications", "", "unreadable"].increment()
@@ -158,7 +161,7 @@ package struct NotificationRoute: Sendable {
       _ = await registry.refreshed(atMostEvery: Router.patience)
       return await take(request, pathApp: pathApp, attemptsLeft: attemptsLeft - 1)
     } catch GroupCommit.Failure.diskFull {
-      // Said once in the log, when the disk filled.
+      // Logged once, when the disk filled.
       metrics.messages["notifications", decision.reading?.app ?? "", "failed"].increment()
       if case .quarantined(let refusal) = decision.entry.content {
         metrics.notKept[refusal.source.rawValue, "disk"].increment()
@@ -179,7 +182,7 @@ package struct NotificationRoute: Sendable {
     }
   }
 
-  /// What a registration of the last seconds may have mended: the directory is read again before these are refused.
+  /// The rejections that a registration of the last seconds may have fixed; the directory is reread before these.
   private static let mendable = Set(
     [MessageError.Code.unknownApp, .appNotNamed, .noSharedSecret, .wrongSharedSecret].map(\.rawValue))
 
@@ -212,12 +215,12 @@ package struct NotificationRoute: Sendable {
     }
   }
 
-  /// Whether the operator named the sender as a back end of theirs, or it cannot be told from Apple.
+  /// Whether the operator named the sender as its back end, or the sender may be Apple.
   func isVouchedFor(_ sender: PeerAddress) -> Bool {
     sources.mayStandForApple(sender) || callers.caller(at: sender.bytes) == .known
   }
 
-  /// Whether the sender's address has not sent more junk than is kept of one.
+  /// Whether the sender's address is below the limit of stored junk.
   private func mayKeep(_ message: InboxMessage, from head: HTTPRequestHead) -> Bool {
     junk.take(message.body.count, from: sender(of: head), at: message.receivedAt)
   }
@@ -230,7 +233,7 @@ package struct NotificationRoute: Sendable {
 
   func sender(of head: HTTPRequestHead) -> PeerAddress { sources.client(of: head) }
 
-  /// Counts what is not kept; a stranger must not fill the log either.
+  /// Counts a message that is not stored; a stranger must not fill the log either.
   private func notKept(
     _ source: QuarantineSource, _ reason: String, _ decision: IngestDecider.IngestDecision, _ message: InboxMessage
   ) {
@@ -245,10 +248,10 @@ package struct NotificationRoute: Sendable {
   }
 
   private func note(_ outcome: String, app: String?, refusal: MessageError, _ message: InboxMessage? = nil) {
-    // The claimed app is a stranger's word: no label of a metric.
+    // The claimed app is a stranger's text, so it is not a metric label.
     metrics.messages["notifications", "", outcome].increment()
     metrics.refusals["notifications", refusal.code].increment()
-    // A stranger must not fill the log, nor hide that something of Apple's was refused.
+    // A stranger must neither fill the log nor hide the rejection of Apple's messages.
     guard let leftOut = refusalPace.turn(of: "\(refusal.kind) \(refusal.code)") else { return }
     logger.notice(
       "not accepted",

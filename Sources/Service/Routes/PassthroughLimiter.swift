@@ -1,21 +1,22 @@
 import Ledger
 import Synchronization
 
-/// What is on its way to old back ends in the stage `legacy`, so that nobody's messages wait for, or are refused because
-/// of, those of somebody who may be less trusted.
+/// Limits the messages in flight to destinations in the stage `legacy`.
+///
+/// No message waits for, or is rejected because of, messages of less trusted senders.
 final class PassthroughLimiter: Sendable {
-  /// By what a message is passed through.
+  /// The proof of a passed-through message, which selects its queue.
   enum Lane: String, Hashable, Sendable, CaseIterable {
-    /// It comes from Apple's networks.
+    /// The sender is in Apple's networks.
     case apple
-    /// Apple signed it; a proxy that is not named may have brought it.
+    /// Signed by Apple, possibly through an unnamed proxy.
     case proven
-    /// It has the app's shared secret.
+    /// Has the app's shared secret.
     case claimed
-    /// Nothing vouches for it.
+    /// Unverified.
     case unproven
 
-    /// How many may be on their way to one destination at once; nil: as many as there are connections for Apple.
+    /// The largest number in flight to one destination; `nil` means as many as connections for Apple.
     var most: Int? {
       switch self {
       case .apple: nil
@@ -33,7 +34,7 @@ final class PassthroughLimiter: Sendable {
 
   private let counts = Mutex<[Place: Int]>([:])
 
-  /// Takes a slot; false if all of the lane's are taken.
+  /// Takes a slot; false if all of the queue's are taken.
   func take(_ lane: Lane, to destination: Destination) -> Bool {
     counts.withLock { counts in
       let place = Place(destination: destination.id, lane: lane)

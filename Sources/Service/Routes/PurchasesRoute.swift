@@ -7,10 +7,10 @@ import Purchases
 package import Runtime
 package import Time
 
-/// `GET /v1/apps/{app}/purchases/{id}` and `…/customers/{id}`: what is known, by any id that ever named it.
+/// `GET /v1/apps/{app}/purchases/{id}` and `…/customers/{id}`: the stored data, by any ID that ever named it.
 ///
-/// A long answer comes in pages: `limit` items of each list, and `next`, which is asked with as `after` for those that
-/// follow. How the subscriptions stand is said on every page, of all purchases.
+/// A long response comes in pages with `limit` items of each list. `next` is the `after` parameter of the following
+/// page. Every page has the status of all subscriptions.
 package struct PurchasesRoute: Sendable {
   private let lookUps: PurchaseLookup
   private let vocabulary: Vocabulary

@@ -1,6 +1,6 @@
-/// An address that sends more than strangers may.
+/// An address that exceeds the rate for strangers.
 enum RateLimitedSender {
-  /// For the operator, beside each line of the log about one.
+  /// The advice for the operator in each log line about one.
   static let advice =
     "if the address is your proxy, name it with `serve --trusted-proxy`; otherwise these are a stranger's"
 }

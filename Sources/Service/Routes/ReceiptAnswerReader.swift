@@ -1,19 +1,19 @@
 import JSON
 import Runtime
 
-/// Reads Apple's answers to verifyReceipt into JSON values, long ones one at a time.
+/// Parses Apple's verifyReceipt responses, long ones one at a time.
 ///
-/// Values take several times the memory of their text, and the threads that everything else runs on are few.
+/// Parsed values take several times the memory of their text, and the common threads are few.
 struct ReceiptAnswerReader: Sendable {
-  /// Bytes of an answer that is read where it arrives.
+  /// Bytes of a response that is parsed on arrival.
   static let short = 256 << 10
-  /// What `Adapter` takes of an answer: customers of many years have more than 1 MiB of rows.
+  /// The limits of `Adapter`: customers of many years have more than 1 MiB of rows.
   private static let limits = JSONLimits(bytes: VerifyReceiptRoute.answerLimit, depth: JSONLimits.standard.depth)
 
-  /// Where long ones are read.
+  /// Parses long ones.
   let thread: WorkerThread
 
-  /// The object that an answer is; nil if it is none.
+  /// Returns the response's object; `nil` if it is not an object.
   func object(of body: [UInt8]) async throws(CancellationError) -> JSONObject? {
     guard body.count > Self.short else { return Self.objectNow(body) }
     guard let object = await thread.run({ Self.objectNow(body) }) else { throw CancellationError() }

@@ -10,18 +10,18 @@ package import Signing
 import Synchronization
 package import Time
 
-/// Keeps proven receipts that are posted to verifyReceipt while Apple is not asked: by them ids of restores, and of purchases
-/// of which no notification has told yet, go on arriving.
+/// Stores proven receipts that are posted to verifyReceipt while Apple is not asked.
 ///
-/// Strangers cannot fill the disk by it. A receipt is kept only if its signature is verified, its app is registered, and it
-/// tells of a purchase or an id of which nothing signed is known; of each address only at a rate. Every other one is counted.
+/// They contain IDs of restores, and of purchases without a notification yet. Strangers cannot fill the disk. A receipt
+/// is stored only if its signature is verified, its app is registered, and it contains a purchase or ID without signed
+/// data. Each address has a rate. Every other receipt is counted.
 package final class ReceiptCapture: Sendable {
   package struct Settings: Sendable {
-    /// How many receipts of one address are kept, and how soon further ones are.
+    /// The number of stored receipts of one address, and its refill time.
     package var allowance: SenderRateLimiter.Settings
-    /// Receipts that are remembered as known, so that nobody asks the database about them again.
+    /// The number of receipts remembered as known, so that the database is not asked about them again.
     package var remembered = 16_384
-    /// Bytes of receipts of a class of callers that are being looked at; more are not.
+    /// The bytes of one class's receipts that are processed at the same time; more are dropped.
     package var bytesAtOnce = 32 << 20
 
     package init() {
@@ -30,33 +30,33 @@ package final class ReceiptCapture: Sendable {
     }
   }
 
-  /// What became of a receipt; the names are a metric's labels.
+  /// The outcome of a receipt; the names are a metric's labels.
   package enum Outcome: String, Sendable, CaseIterable {
     case stored
     /// It is in the inbox already.
     case duplicate
-    /// It tells of nothing new.
+    /// It contains nothing new.
     case known
-    /// Its sender has had too many kept.
+    /// Its sender exceeded the rate.
     case rate
     case unproven
     case unknownApp
-    /// Nothing is kept of the app in this environment.
+    /// The app's stage in this environment stores nothing.
     case stageLegacy
     case overloaded
     case failed
   }
 
-  /// A receipt as it was posted.
+  /// A posted receipt.
   package struct Posted: Sendable {
-    /// In base64, without anything else of the request.
+    /// The base64 text, without the rest of the request.
     package let text: String
-    /// Of the text.
+    /// The digest of the text.
     package let digest: Digest
     package let bundleID: String
-    /// Of the endpoint.
+    /// The endpoint's environment.
     package let environment: Environment
-    /// Nil for callers that have no limit of their own.
+    /// `nil` for callers without their own limit.
     package let sender: PeerAddress?
 
     package init(
@@ -84,10 +84,10 @@ package final class ReceiptCapture: Sendable {
   private let named = Lane(label: "posted receipts")
   private let strangers = Lane(label: "strangers' posted receipts")
 
-  /// Receipts of a class of callers that are being looked at: those who are named wait for no stranger's.
+  /// The receipts of one class of callers in process, so that named callers wait for no stranger's.
   private final class Lane: Sendable {
     let bytes = Mutex(0)
-    /// Signatures are verified there, one at a time: the threads that serve connections are Apple's too.
+    /// Verifies signatures one at a time, because the threads that serve connections are Apple's too.
     let thread: WorkerThread
 
     init(label: String) { thread = WorkerThread(label: label) }
@@ -110,18 +110,18 @@ package final class ReceiptCapture: Sendable {
     self.logger = logger
   }
 
-  /// Looks at a receipt beside the client, who does not wait for it.
+  /// Processes a receipt in the background, without delaying the client.
   ///
-  /// What a stop of the process takes with it is posted again: old clients send the same receipt again and again.
+  /// A receipt lost in a stop comes again, because old clients resend it repeatedly.
   package func take(_ posted: Posted) {
-    // Most are sent again and again: those cost no task.
+    // Most are resent repeatedly, and those cost no task.
     switch precheck(posted) {
     case .settled(let outcome): count(outcome)
     case .open: Task { await taken(posted) }
     }
   }
 
-  /// Keeps a receipt if it tells of something new; returns what became of it, once that is committed.
+  /// Stores a receipt with new content; returns the outcome after the commit.
   @discardableResult
   package func taken(_ posted: Posted) async -> Outcome {
     let outcome =
@@ -135,7 +135,7 @@ package final class ReceiptCapture: Sendable {
 
   private func count(_ outcome: Outcome) { metrics.postedReceipts[outcome.rawValue].increment() }
 
-  /// What can be said of a receipt without reading it.
+  /// The outcome that is known without parsing a receipt.
   private enum Precheck {
     case settled(Outcome)
     case open(App)
@@ -186,7 +186,7 @@ package final class ReceiptCapture: Sendable {
       metrics.count(reading.survey)
       return appended == .stored ? .stored : .duplicate
     } catch {
-      // Anybody with a receipt can have a line written while nothing can be stored.
+      // While nothing can be stored, any client with a receipt can cause a log line.
       if let others = failedPace.turn(of: app.bundleID) {
         logger.error(
           "a posted receipt was not stored",
@@ -197,7 +197,7 @@ package final class ReceiptCapture: Sendable {
   }
 }
 
-/// The receipts that were noted last, twice as many as fit at most.
+/// The last receipts, at most twice the configured number.
 private struct RecentReceipts {
   struct Name: Hashable {
     let scope: AppScope

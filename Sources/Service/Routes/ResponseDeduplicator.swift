@@ -5,31 +5,31 @@ import Signing
 import Synchronization
 import Time
 
-/// Which of Apple's answers about one receipt are recorded at once, and which a while later.
+/// Decides which of Apple's responses for one receipt are recorded immediately, and which later.
 ///
-/// Whoever posts a receipt again and again gets an answer each time, and each is a message of its own, by the date of its
-/// request. One that says what an answer recorded less than a minute ago said is held back until that one is a minute old,
-/// and gives way to the next one that says the same. It is never dropped: the same words are news if another message has
-/// said something else meanwhile, as after a refund that was reversed. Answers of different words never wait for one another.
+/// A receipt that is posted repeatedly gets a new response each time, which is a new message because of its request
+/// date. A response equal to one recorded less than a minute ago is held until that minute ends, and a newer equal one
+/// replaces it. It is never dropped: an equal response is news if another message differed meanwhile, as after a
+/// reversed refund. Different responses never wait for one another.
 final class ResponseDeduplicator: Sendable {
   struct Settings: Sendable {
-    /// How long after an answer was recorded one that says the same is recorded again.
+    /// The time after which an equal response is recorded again.
     var every = Interval.minutes(1)
-    /// Answers of different words that are remembered; others are recorded at once.
+    /// The number of remembered different responses; others are recorded immediately.
     var answers = 16_384
-    /// Bytes of all answers that are held back; what finds no room is recorded at once.
+    /// The bytes of all held responses; a response that does not fit is recorded immediately.
     var bytes = 16 << 20
 
     init() {}
   }
 
-  /// An answer, with when it came and whose it is.
+  /// A response with its arrival time, app and environment.
   struct Answer: Sendable {
     let body: [UInt8]
     let environment: Environment
     let receivedAt: Timestamp
-    /// Of which app and environment it is and all that it says, but for the date of the request and Apple's copy of the
-    /// receipt, which is made anew each time.
+    /// The digest of its app, environment and content, without the request date and Apple's copy of the receipt, which
+    /// is new each time.
     let words: Digest
 
     init(_ body: [UInt8], _ answer: JSONObject, of app: App, environment: Environment, receivedAt: Timestamp) {
@@ -45,11 +45,11 @@ final class ResponseDeduplicator: Sendable {
   }
 
   enum Turn: Sendable, Equatable {
-    /// It is to be recorded.
+    /// Record it.
     case now
-    /// It is held back: after this time whoever was told so takes what is held, and records it.
+    /// It is held: after this time the caller must take the held response, and record it.
     case later(Duration)
-    /// It has taken the place of one that said the same and was held back.
+    /// It replaced an equal one that was held.
     case inPlaceOfAnother
   }
 
@@ -59,7 +59,7 @@ final class ResponseDeduplicator: Sendable {
   }
 
   private struct State {
-    /// By their words.
+    /// The recorded responses by digest of their content.
     var recorded: [Digest: Recorded] = [:]
     var heldBytes = 0
     var sweptAt: ContinuousClock.Instant?
@@ -74,7 +74,7 @@ final class ResponseDeduplicator: Sendable {
 
   private var every: Duration { .milliseconds(settings.every.milliseconds) }
 
-  /// Returns what is to be done with an answer.
+  /// Decides about a response.
   func turn(of answer: Answer, at now: ContinuousClock.Instant = .now) -> Turn {
     state.withLock { state in
       guard var known = state.recorded[answer.words] else {
@@ -84,7 +84,7 @@ final class ResponseDeduplicator: Sendable {
       }
       defer { state.recorded[answer.words] = known }
       let bytes = state.heldBytes - (known.held?.body.count ?? 0) + answer.body.count
-      // What is held and has come to its time gives way as well: whoever records it is about to.
+      // A held response that is due is replaced as well: its caller will record it soon.
       guard known.held != nil || now - known.at < every, bytes <= settings.bytes else {
         known.at = now
         return .now
@@ -95,7 +95,7 @@ final class ResponseDeduplicator: Sendable {
     }
   }
 
-  /// Returns the answer of these words that is held back, to be recorded now.
+  /// Returns the held response with this digest, to be recorded now.
   func release(_ words: Digest, at now: ContinuousClock.Instant = .now) -> Answer? {
     state.withLock { state in
       guard let held = state.recorded[words]?.held else { return nil }
@@ -105,7 +105,7 @@ final class ResponseDeduplicator: Sendable {
     }
   }
 
-  /// Forgets what decides about nothing any more; at most once a second, since it looks at all.
+  /// Removes entries without effect; at most once a second, since it scans all.
   private func forgetOld(_ state: inout State, at now: ContinuousClock.Instant) {
     if let sweptAt = state.sweptAt, now - sweptAt < Self.sweepEvery { return }
     state.sweptAt = now

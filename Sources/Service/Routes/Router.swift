@@ -5,14 +5,14 @@ import Ledger
 import Purchases
 import Time
 
-/// Sends each request to the route that its path names, after what can be refused before its body is taken.
+/// Sends each request to the route of its path, after rejecting requests that need no body.
 package struct Router: HTTPHandler {
   private let notifications: NotificationRoute
   private let receipts: VerifyReceiptRoute
   private let evidence: SubmissionRoute
   private let purchases: PurchasesRoute
   private let health: HealthRoute
-  /// Whether this listener serves `/metrics`, and tells why the service is not ready.
+  /// Whether this listener serves `/metrics`, and the reason why the service is not ready.
   private let showsMetrics: Bool
   private let sources: IPAllowlist
   private let callers: CallerClassifier
@@ -68,9 +68,9 @@ package struct Router: HTTPHandler {
 
   package func caller(of head: HTTPRequestHead) -> CallerClass? { callers.caller(of: head) }
 
-  /// Admits a request with a valid token, before a byte of its body is taken.
+  /// Admits a request with a valid token, before a byte of its body is accepted.
   ///
-  /// A token that this process does not know is looked up first; it may have been made a moment ago by another one.
+  /// An unknown token is looked up first, because another process may have just created it.
   private func admit(_ head: HTTPRequestHead, for bundleID: String?, bodyLimit: Int) -> HTTPAdmission {
     guard let token = head.bearerToken else {
       return .refuse(.unauthorized("send Authorization: Bearer with the app's token"), because: "noToken")
@@ -120,7 +120,7 @@ package struct Router: HTTPHandler {
 
   private struct Denied: Error { let response: HTTPResponse }
 
-  /// The app whose bearer token the request carries; it must be `bundleID` when the path names one.
+  /// Returns the app of the request's bearer token; it must be `bundleID` if the path names one.
   private func authorize(_ head: HTTPRequestHead, for bundleID: String?) async -> Result<App, Denied> {
     let token = head.bearerToken ?? ""
     var app = registry.directory.app(token: token)
@@ -146,7 +146,7 @@ extension HTTPRequestHead {
   }
 }
 
-/// The paths there are; nothing else is one, however it is spelt.
+/// The valid paths, in one spelling.
 private enum Route {
   case notification(app: String?)
   case verifyReceipt(Environment)
@@ -155,10 +155,10 @@ private enum Route {
   case customers(app: String, id: String)
   case alive, ready, metrics
 
-  /// Nil for every other path.
+  /// Returns `nil` for every other path.
   ///
-  /// A path is taken in one spelling only, without a host and without escapes, so that a proxy can refuse it. The URLs of
-  /// notifications and verifyReceipt are in App Store Connect and in old apps, perhaps with a slash too many.
+  /// A path has one spelling only, without a host and without escapes, so that a proxy can reject it. The URLs of
+  /// notifications and verifyReceipt are in App Store Connect and old apps, perhaps with an extra slash.
   init?(_ head: HTTPRequestHead) {
     guard head.rawTarget.utf8.first == UInt8(ascii: "/") else { return nil }
     self.init(path: head.path)
@@ -167,7 +167,7 @@ private enum Route {
     case .evidence, .alive, .ready, .metrics:
       guard head.writtenPath == head.path, !head.path.hasSuffix("/") else { return nil }
     case .purchases, .customers:
-      // The ids may have escapes in them, the words may not.
+      // IDs may contain escapes, fixed words may not.
       let written = head.writtenPath.split(separator: "/", omittingEmptySubsequences: false)
       let read = head.path.split(separator: "/", omittingEmptySubsequences: false)
       guard written.count == 6, [0, 1, 2, 4].allSatisfy({ written[$0] == read[$0] }) else { return nil }

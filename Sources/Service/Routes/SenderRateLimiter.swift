@@ -2,28 +2,28 @@ package import HTTPServer
 import Synchronization
 package import Time
 
-/// How much of what Apple has not signed is kept of each address, so that one stranger cannot fill the quarantine, or the
-/// ledger with claims.
+/// Limits the storage of unsigned messages by address, so that one stranger cannot fill the quarantine, or the ledger
+/// with claims.
 ///
-/// A token bucket for each address (IPv6: each /64, all of whose addresses one host may use). A message takes one token,
-/// and one more for each 16 KiB. Addresses beyond a bounded number share one bucket. Apple's own networks are not held to
-/// it: a genuine V1 message with a new secret looks like junk too.
+/// A token bucket for each address (IPv6: each /64, because one host may use all of its addresses). A message takes one
+/// token, and one more for each 16 KiB. Addresses beyond a bounded number share one bucket. Apple's own networks are
+/// exempt: a genuine V1 message with a new secret looks like junk too.
 package final class SenderRateLimiter: Sendable {
   package struct Settings: Sendable {
-    /// Tokens of a full bucket.
+    /// The tokens of a full bucket.
     package var burst = 100
     /// The time in which a token is added.
     package var refill = Interval.seconds(30)
-    /// Addresses that have a bucket of their own.
+    /// The number of addresses with their own bucket.
     package var addresses = 16_384
-    /// Whose messages are always kept, within the quotas.
+    /// The networks whose messages are always stored, within the quotas.
     package var exempt: [Network] = IPAllowlist.apple
 
     package init() {}
 
-    /// For claims: what has the shared secret of its app, and does not come from Apple.
+    /// The settings for claims: messages with the shared secret of their app that do not come from Apple.
     ///
-    /// More than any app's traffic, since they may be Apple's, passed on by a proxy that is not named.
+    /// More than any app's traffic, since an unnamed proxy may pass on Apple's.
     package static var claims: Self {
       var settings = Self()
       (settings.burst, settings.refill) = (1_000, .milliseconds(100))
@@ -50,10 +50,10 @@ package final class SenderRateLimiter: Sendable {
 
   package init(_ settings: Settings = Settings()) { self.settings = settings }
 
-  /// Whether all messages of this address are kept.
+  /// Whether all messages of this address are stored.
   private func isExempt(_ peer: PeerAddress) -> Bool { settings.exempt.contains { $0.contains(peer.bytes) } }
 
-  /// Returns whether a message of `size` bytes from this address is to be kept, and takes its tokens.
+  /// Returns whether to store a message of `size` bytes from this address, and takes its tokens.
   package func take(_ size: Int, from peer: PeerAddress, at now: Timestamp) -> Bool {
     if isExempt(peer) { return true }
     let site = Self.site(of: peer)
@@ -77,7 +77,7 @@ package final class SenderRateLimiter: Sendable {
 
   private func take(_ price: Double, from bucket: inout Bucket, at now: Timestamp) -> Bool {
     bucket = Bucket(tokens: tokens(of: bucket, at: now), filledAt: max(bucket.filledAt, now))
-    // What costs more than a full bucket is let in by a full one, which it leaves empty.
+    // A message that costs more than a full bucket empties one.
     guard bucket.tokens >= min(price, Double(settings.burst)) else { return false }
     bucket.tokens = max(0, bucket.tokens - price)
     return true
@@ -88,7 +88,7 @@ package final class SenderRateLimiter: Sendable {
     return min(Double(settings.burst), bucket.tokens + Double(elapsed) / Double(settings.refill.milliseconds))
   }
 
-  /// Forgets the buckets that are full again; at most once a second, since it looks at all of them.
+  /// Removes full buckets; at most once a second, since it scans all.
   private func forgetFull(_ state: inout State, at now: Timestamp) {
     if let sweptAt = state.sweptAt, now < sweptAt + Self.sweepEvery { return }
     state.sweptAt = now

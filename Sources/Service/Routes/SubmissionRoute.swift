@@ -11,11 +11,11 @@ import Signing
 package import Time
 import Wire
 
-/// `POST /v1/evidence`: what an app's back end or a new client has in hand.
+/// `POST /v1/evidence`: data that an app's back end or a new client has.
 ///
-/// Idempotent; the bearer token says whose it is. 200 with what was learned once it is committed; 422 with the reason when nothing vouches for it.
-/// With `wait=SECONDS` Apple is asked for the customer's history before the answer, ahead of everybody who is asked about
-/// in bulk; `history` says how it went, and `results` what is known then of each id: the answer to a restore.
+/// Idempotent; the bearer token identifies the app. 200 with the result once it is committed; 422 with the reason if
+/// the data is unverified. With `wait=SECONDS` Apple is asked for the customer's history before the response, ahead of
+/// bulk lookups. `history` reports the outcome, and `results` the data for each ID: the response to a restore.
 package struct SubmissionRoute: Sendable {
   private let intake: IngestDecider
   private let ledger: LedgerStore
@@ -26,7 +26,7 @@ package struct SubmissionRoute: Sendable {
   private let metrics: ServiceMetrics
   private let clock: WallClock
   private let logger: Logger
-  /// Where long bodies are read, one at a time: the threads that serve connections are Apple's too.
+  /// Reads long bodies one at a time, because the threads that serve connections are Apple's too.
   private let reader = WorkerThread(label: "evidence bodies", longestLine: 32 << 20)
 
   package init(
@@ -72,7 +72,7 @@ package struct SubmissionRoute: Sendable {
         self.read(request.body, of: user, claim, app: app, receivedAt: now)
       }
       guard let elsewhere else {
-        // Nobody waits for the answer.
+        // No client waits for the response.
         if Task.isCancelled { return .unavailable("cancelled", "the request was cancelled") }
         return .unavailable("overloaded", "too much evidence is waiting to be read; send it again in a moment")
       }
@@ -113,7 +113,7 @@ package struct SubmissionRoute: Sendable {
       metrics.count(reading.survey)
       var answer = Self.receipt(appended, reading, message)
       if answer["environment"] == .null { answer["environment"] = try await knownEnvironment(of: reading, app) }
-      // It is committed, whether this can be told or not.
+      // It is committed, even if the count fails.
       if let users = (try? await manyUserIDs(of: reading, claim, app)) ?? nil {
         answer["manyUserIds"] = .integer(Int64(users))
         metrics.sharedPurchases[app.bundleID].increment()
@@ -143,10 +143,11 @@ package struct SubmissionRoute: Sendable {
     }
   }
 
-  /// Says anew whose purchases they are that were another user's meanwhile: a device on which two users take turns.
+  /// Stores the owner again for purchases that another user owned meanwhile, such as two users that alternate on a
+  /// device.
   ///
-  /// The same evidence again is no new message, so that each id is one, with the time. A back end whose answer was lost sends
-  /// it again within minutes: until then the other user stays.
+  /// The same evidence again is not a new message, so each ID becomes one, with the time. A back end resends after a
+  /// lost response within minutes; until then the other user stays.
   private func sayAgain(_ findings: Findings, _ app: App, at now: Timestamp) async throws {
     let proven = findings.userIDs.filter { !$0.isClaimed }
     guard let user = proven.first?.value ?? findings.waitingUserIDs.first?.userID else { return }
@@ -165,15 +166,15 @@ package struct SubmissionRoute: Sendable {
   }
 
   private static let mostSaidAgain = 100
-  /// How long the same body may be a repetition of one whose answer was lost.
+  /// The time in which the same body may be a retry after a lost response.
   private static let retried = Interval.minutes(5)
 
-  /// User ids of one purchase that are no longer one user with several logins, or a family.
+  /// The number of user IDs of one purchase that is no longer one user with several logins, or a family.
   private static let manyUsers = 6
 
-  /// How many user ids were handed in with the same purchases, if that is many: a receipt that goes from hand to hand.
+  /// Returns the number of user IDs submitted with the same purchases, if it is high: a shared receipt.
   private func manyUserIDs(of reading: DecodedMessage, _ claim: SubmissionMetadata, _ app: App) async throws -> Int? {
-    // Of what is proven: who names somebody else's id is told nothing of it.
+    // Only proven purchases: a sender that names another customer's ID learns nothing about it.
     let proven = reading.findings.purchases.filter(\.source.isSigned).map(\.key.originalTransactionID)
     let ids = Array(Set(proven).sorted().prefix(512))
     guard claim.userID != nil, !ids.isEmpty else { return nil }
@@ -184,19 +185,19 @@ package struct SubmissionRoute: Sendable {
     return users > Self.manyUsers ? users : nil
   }
 
-  /// What was read of a body.
+  /// The result of reading a body.
   private enum BodyReading: Sendable {
-    /// The user id holds a secret.
+    /// The user ID contains a secret.
     case namesSecret
     /// The body names another user than the request.
     case contradictsUser
     case message(InboxMessage, Result<IngestDecider.IngestDecision, MessageError>)
   }
 
-  /// Bytes of a body that is read where it arrives.
+  /// Bytes of a body that is read on arrival.
   private static let short = 32 << 10
 
-  /// Reads a body; of some megabytes that takes a good while.
+  /// Reads a body, which is slow for megabytes.
   private func read(
     _ body: [UInt8], of user: UserIDParameter, _ claim: SubmissionMetadata, app: App, receivedAt now: Timestamp
   ) -> BodyReading {
@@ -214,7 +215,7 @@ package struct SubmissionRoute: Sendable {
 
   private static let limits = JSONLimits(bytes: bodyLimit, depth: JSONLimits.standard.depth)
 
-  /// Whether the user id, beside the body or in it, holds a secret: it would be kept in clear.
+  /// Whether the user ID, in the request or the body, contains a secret, which would be stored in clear text.
   private func namesSecret(_ userID: String?, _ body: [UInt8]) -> Bool {
     let secrets = registry.directory.secretFilter
     if let userID, secrets.isHeld(by: userID) { return true }
@@ -224,9 +225,9 @@ package struct SubmissionRoute: Sendable {
     return object["userId"]?.looseText.map(secrets.isHeld) ?? false
   }
 
-  /// Refuses a signed renewal of a subscription nobody knows.
+  /// Rejects a signed renewal of an unknown subscription.
   ///
-  /// It names no app itself, so that only a purchase can say whose it is. What V1 says of renewals stands in a body that names its app.
+  /// It names no app, so only a purchase identifies its owner. V1 renewals are in a body that names its app.
   private func requirePurchases(of decision: IngestDecider.IngestDecision, app: App) async throws {
     guard let findings = decision.reading?.findings else { return }
     let told = Set(findings.purchases.map(\.key.originalTransactionID))
@@ -242,7 +243,7 @@ package struct SubmissionRoute: Sendable {
     }
   }
 
-  /// The environment in which the ledger knows the id; null where it knows it in none, or in both.
+  /// Returns the environment in which the ledger has the ID; null for neither or both.
   private func knownEnvironment(of reading: DecodedMessage, _ app: App) async throws(DatabaseError) -> JSONValue {
     let ids = Set(reading.findings.seeds.map(\.transactionID))
     let known = try await ledger.environments(of: ids, app: app.id)
@@ -251,12 +252,12 @@ package struct SubmissionRoute: Sendable {
     return .string(environment.rawValue)
   }
 
-  /// What the caller gets back: what became of it and which purchases it is about.
+  /// Returns the response: the outcome and the purchases.
   private static func receipt(_ appended: AppendResult, _ reading: DecodedMessage, _ message: InboxMessage)
     -> JSONObject
   {
     let findings = reading.findings
-    // An id alone of which nobody named the environment.
+    // A bare ID without an environment.
     let isNamed = findings.seeds.isEmpty || findings.seeds.contains { $0.environment != nil }
     var receipt: JSONObject = [
       "status": .string(appended.rawValue), "message": .string(message.digest.hex), "app": .string(reading.app),

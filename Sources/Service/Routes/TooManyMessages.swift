@@ -1,9 +1,9 @@
 import HTTPServer
 import Ledger
 
-/// The answers to whoever sent too much of what nobody vouches for.
+/// The responses to senders of too many unverified messages.
 extension HTTPResponse {
-  /// Nothing was stored; Apple, whose addresses have no such limit, would send it again.
+  /// A rejection without storage; Apple would resend, and its addresses have no such limit.
   static var tooMuchJunk: Self {
     refused(
       "tooManyUnproven", after: 60,
@@ -11,7 +11,7 @@ extension HTTPResponse {
     )
   }
 
-  /// Nothing was stored, as above.
+  /// A rejection without storage; Apple would resend.
   static var claimedStockUsed: Self {
     refused(
       "claimedStockUsed", after: 3600,
@@ -20,7 +20,7 @@ extension HTTPResponse {
         + "`--trusted-proxy` names a proxy that passes on Apple's")
   }
 
-  /// Nothing was stored: Apple could not be asked about it soon.
+  /// A rejection without storage, because a lookup at Apple is not possible soon.
   static var tooManyUnverifiedIDs: Self {
     refused(
       "tooManyUnverifiedIds", after: 60,
@@ -28,7 +28,7 @@ extension HTTPResponse {
         + "signed transaction instead")
   }
 
-  /// Nothing was stored, as above.
+  /// A rejection without storage; Apple would resend.
   static var tooManyClaims: Self {
     refused(
       "tooManyClaims", after: 60,

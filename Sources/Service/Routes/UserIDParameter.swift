@@ -2,11 +2,11 @@ import JSON
 import Purchases
 import Wire
 
-/// The parameter `userId` of a request, which is the back end's word; the body may be a client's.
+/// The parameter `userId` of a request, which the back end sets; the body may be a client's.
 struct UserIDParameter {
-  /// Nil if there is none, or one that names nobody.
+  /// `nil` if missing or blank.
   let id: String?
-  /// Whether there is a parameter, be it blank: then nobody else is to be named.
+  /// Whether the parameter exists, even if blank, so that a body must not name another user.
   private let isGiven: Bool
   /// Whether there are several, or one in another spelling: two programs could read different users.
   let isAmbiguous: Bool
@@ -20,7 +20,7 @@ struct UserIDParameter {
     isAmbiguous = named.count > 1 || named.contains { $0.name != Self.name }
   }
 
-  /// Whether a body names a user where the request names none, or spells the member in another way.
+  /// Whether a body names a user and the request does not, or spells the member in another way.
   ///
   /// The reader of the evidence compares two users that are both named.
   func contradicts(_ body: [UInt8], limits: JSONLimits) -> Bool {
@@ -32,7 +32,7 @@ struct UserIDParameter {
     }
   }
 
-  /// Whether the name may stand in a body: in any spelling, or behind an escape.
+  /// Whether a body may contain the name, in any spelling or behind an escape.
   static func mayName(_ body: [UInt8]) -> Bool {
     let word = Array("userid".utf8)
     return body.indices.contains { place in

@@ -10,10 +10,10 @@ import Signing
 import Synchronization
 import Time
 
-/// Takes Apple's answers to verifyReceipt into the ledger, beside the clients who wait for them.
+/// Ingests Apple's verifyReceipt responses into the ledger while their clients wait.
 ///
-/// A client waits for the commit, but not for a sick database: after `within` it has its answer, and the writing goes on
-/// without it. What is not written is counted; the same client asks again, as a rule, and Apple answers again.
+/// A client waits for the commit only up to `within`; then it gets its response, and the write continues. A response
+/// that is not written is counted; usually the client asks again, and Apple responds again.
 final class VerifyReceiptRecorder: Sendable {
   private let intake: IngestDecider
   private let registry: AppRegistry
@@ -24,10 +24,10 @@ final class VerifyReceiptRecorder: Sendable {
   private let logger: Logger
   private let pace = LogRateLimiter(10)
   private let repeated: ResponseDeduplicator
-  /// Bytes of the answers that are being written.
+  /// The bytes of responses being written.
   private let bytes = Mutex(0)
 
-  /// More are not kept waiting.
+  /// The limit of those bytes; further responses are not recorded.
   private static let bytesAtOnce = 64 << 20
 
   init(
@@ -46,7 +46,7 @@ final class VerifyReceiptRecorder: Sendable {
     self.logger = logger
   }
 
-  /// Writes an answer with a receipt, for an app from `record` on; returns when it is committed, or after `within`.
+  /// Records a response with a receipt, for an app from `record` on; returns after the commit or `within`.
   func take(_ body: [UInt8], _ answer: JSONObject, environment: Environment) async {
     let receipt = answer["receipt"]?.object
     guard let bundleID = receipt?["bundle_id"]?.string ?? receipt?["bid"]?.string else {
@@ -62,9 +62,9 @@ final class VerifyReceiptRecorder: Sendable {
     }
     guard isRoom else { return metrics.receiptAnswers["overloaded"].increment() }
     let (committed, end) = AsyncStream<Never>.makeStream()
-    // Outlives its request when the database is slow, so no child of it; it ends at the latest with the commits.
+    // Not a child of its request, which it outlives when the database is slow; it ends at the latest with the commits.
     Task {
-      // An app that was registered a moment ago is looked up anew.
+      // A just registered app requires a new directory.
       let directory = isKnown ? directory : await registry.refreshed(atMostEvery: Router.patience)
       if isKnown || isRecorded(bundleID, environment, in: directory), let app = directory[bundleID] {
         await record(
@@ -74,7 +74,7 @@ final class VerifyReceiptRecorder: Sendable {
       bytes.withLock { $0 -= body.count }
       end.finish()
     }
-    // Whose app is a stranger's does not wait for the look-up.
+    // Responses of unknown apps do not wait for the refresh.
     guard isKnown else { return }
     let isLate = await withTaskGroup(of: Bool.self) { group in
       group.addTask {
@@ -92,7 +92,7 @@ final class VerifyReceiptRecorder: Sendable {
     if isLate { metrics.receiptAnswers["late"].increment() }
   }
 
-  /// Whether answers about the app are kept; counts why not.
+  /// Whether responses of the app are recorded; counts the reason if not.
   private func isRecorded(_ bundleID: String, _ environment: Environment, in directory: AppRegistrySnapshot) -> Bool {
     guard let app = directory[bundleID] else {
       metrics.receiptAnswers["unknownApp"].increment()
@@ -106,14 +106,14 @@ final class VerifyReceiptRecorder: Sendable {
     return true
   }
 
-  /// Writes an answer, or holds it back if it says nothing else than the one before.
+  /// Records a response, or holds it if it equals the one before.
   private func record(_ answer: ResponseDeduplicator.Answer, app: App) async {
     switch repeated.turn(of: answer) {
     case .now: await write(answer, app: app)
     case .inPlaceOfAnother: metrics.receiptAnswers["repeated"].increment()
     case .later(let delay):
       metrics.receiptAnswers["repeated"].increment()
-      // Outlives its request. What a stop of the process takes with it said only what was recorded a minute before.
+      // Outlives its request. A stop of the process loses only data that was recorded a minute before.
       Task {
         try? await Task.sleep(for: delay)
         if let held = repeated.release(answer.words) { await write(held, app: app) }

@@ -6,19 +6,19 @@ import Purchases
 import Runtime
 import Shadow
 
-/// What is counted of the calls: how long each side took, and who answered.
+/// The metrics of calls: the time of each side, and the source of the response.
 extension VerifyReceiptRoute {
-  /// Counts a call that Apple did not answer, for the app that what we know of the call names.
+  /// Counts a call without a response of Apple, for the app that the call's known data names.
   func noteUnanswered(
     _ body: [UInt8], of caller: CallerClass, _ draft: FallbackResponse?, _ app: String?, _ environment: Environment
   ) async {
     var name = draft?.receipt?.bundleID ?? app
-    // Of anonymous callers the secret was looked at before. A long body would wait for those of strangers.
+    // The secret of anonymous callers was searched before. A long body would wait for those of strangers.
     if name == nil, caller != .anonymous, body.count <= Self.short { name = await self.app(of: body) }
     note(.apple, of: name, environment, took: nil)
   }
 
-  /// Counts how long an answer took, nil for none, if the app is registered.
+  /// Counts the time of a response, `nil` without one, if the app is registered.
   func note(
     _ side: ResponseTimeStatistics.Side, of bundleID: String?, _ environment: Environment, took time: Duration?
   ) {
@@ -26,12 +26,12 @@ extension VerifyReceiptRoute {
     times.note(side, in: AppScope(app: app.id, environment: environment), took: time)
   }
 
-  /// Counts a call by the status in the response, or the reason why there was no response.
+  /// Counts a call by the status in the response, or the reason without a response.
   func count(_ status: String, of bundleID: String?, _ environment: Environment) {
     metrics.receiptCalls[label(of: bundleID), environment.rawValue, status].increment()
   }
 
-  /// Counts a response by its source, and why it was not only the ledger's.
+  /// Counts a response by its source, and by the reason why it was not only the ledger's.
   func note(
     _ source: ResponseSource?, _ status: Int64?, _ reasons: [StalenessReason], of bundleID: String?,
     _ environment: Environment

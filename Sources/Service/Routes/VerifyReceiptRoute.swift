@@ -11,17 +11,18 @@ import Signing
 package import Time
 import Wire
 
-/// Where verifyReceipt calls are passed on to.
+/// The upstream of verifyReceipt calls.
 package struct VerifyReceiptUpstream: Sendable {
   package var production = "https://buy.itunes.apple.com/verifyReceipt"
   package var sandbox = "https://sandbox.itunes.apple.com/verifyReceipt"
-  /// For Apple's whole answer; below the time in which the server has to answer.
+  /// The limit of Apple's whole response, below the server's own response limit.
   package var deadline = Interval.seconds(20)
-  /// The same where we can answer without Apple's: old back ends do not wait for 20 seconds and a look-up after them.
+  /// The limit where Switchyard can respond without Apple: back ends do not wait for 20 seconds and a lookup after
+  /// them.
   package var deadlineBesideOurs = Interval.seconds(8)
-  /// How long a client waits for the ledger once Apple has answered.
+  /// The time that a client waits for the ledger after Apple's response.
   package var recordWithin = Interval.milliseconds(500)
-  /// How long after an answer was recorded one about the same receipt that says the same is recorded again.
+  /// The time after which an equal response for the same receipt is recorded again.
   package var repeatedEvery = Interval.minutes(1)
 
   package init() {}
@@ -29,17 +30,17 @@ package struct VerifyReceiptUpstream: Sendable {
 
 /// `POST /verifyReceipt` and `/sandbox/verifyReceipt`: a drop-in for Apple's two endpoints.
 ///
-/// The client gets Apple's status, body and content type byte for byte. When Apple does not answer in time it gets what
-/// Apple itself says then: HTTP 200 and status 21005, "temporarily unable to provide the receipt; try again", which old
-/// clients know; an HTTP error they may not. So it does when its class of callers has no memory left for Apple's answer,
-/// which counts from its first byte until the client has taken it.
+/// The client gets Apple's status, body and content type byte for byte. Without Apple's response in time it gets
+/// Apple's own error: HTTP 200 and status 21005, "temporarily unable to provide the receipt; try again". Old clients
+/// know it; they may not know an HTTP error. The same applies if its class of callers has no memory left for Apple's
+/// response, which counts from its first byte until the client has received it.
 final class VerifyReceiptRoute: Sendable {
   static let answerLimit = 8 << 20
-  /// Calls that wait for Apple; more are answered from what is known, else with 21005 at once.
+  /// The calls that wait for Apple; further ones get a response from the ledger, otherwise 21005 immediately.
   static let callsAtOnce = 128
-  /// Calls that are being answered, those that wait for Apple among them.
+  /// The calls in process, including those that wait for Apple.
   ///
-  /// More than `callsAtOnce`, so that calls that the ledger can answer are answered while other calls wait for Apple.
+  /// More than `callsAtOnce`, so that the ledger can answer calls while others wait for Apple.
   private static let answersAtOnce = 8 * callsAtOnce
 
   private let client: HTTPClient
@@ -54,18 +55,18 @@ final class VerifyReceiptRoute: Sendable {
   let logger: Logger
   private let callers: CallerClassifier
   let registry: AppRegistry
-  /// Where long bodies are searched for their secret, one at a time: the threads that serve connections are Apple's too.
+  /// Searches long bodies for their secret one at a time, because the threads that serve connections are Apple's too.
   private let searches = WorkerThread(label: "verifyReceipt bodies")
-  /// Reads Apple's answers to everybody there, too.
+  /// Parses Apple's responses to all other callers, too.
   private let reader: ReceiptAnswerReader
-  /// Reads Apple's answers to callers that are named: they wait for no stranger's.
+  /// Parses Apple's responses to named callers, which wait for no stranger's.
   private let namedReader = ReceiptAnswerReader(thread: WorkerThread(label: "verifyReceipt answers"))
   private let unansweredPace = LogRateLimiter()
-  /// Everybody on one address: some hundred users behind one exchange point; a back end is named, and not among them.
+  /// The limit for one address allows some hundred users behind one exchange point; a named back end is exempt.
   private let calls = CallLimiter(
     total: answersAtOnce, mostOfAddress: answersAtOnce / 4, rate: Rate(burst: 256, perSecond: 64),
     appRate: Rate(burst: 1_024, perSecond: 256))
-  /// Those of them that wait for Apple.
+  /// The calls among them that wait for Apple.
   private let waiting = CallLimiter(total: callsAtOnce, mostOfAddress: callsAtOnce / 4)
 
   init(
@@ -90,7 +91,7 @@ final class VerifyReceiptRoute: Sendable {
     self.logger = logger
   }
 
-  /// Apple's word for a request that is no POST.
+  /// Apple's status for a request other than POST.
   static let notPosted = answer(status: 21000)
 
   func respond(to request: HTTPRequest, environment: Environment) async -> HTTPResponse {
@@ -140,7 +141,7 @@ final class VerifyReceiptRoute: Sendable {
       if Self.isOfApple(error) {
         await noteUnanswered(request.body, of: caller, draft, app, environment)
       }
-      // Anybody can have a line written while Apple does not answer.
+      // While Apple does not respond, any client can cause a log line.
       if let others = unansweredPace.turn(of: "\(environment.rawValue) \(error.code.rawValue)") {
         logger.warning(
           "verifyReceipt was not answered",
@@ -150,7 +151,7 @@ final class VerifyReceiptRoute: Sendable {
       }
       guard let draft else { return unanswered(error.code.rawValue, environment, of: app) }
       count(error.code.rawValue, of: draft.receipt?.bundleID ?? app, environment)
-      // What came of Apple's answer is gone, and so is its share.
+      // Apple's response and its memory share are already released.
       return own(await answering.answer(without: draft), environment, limited, request.share())
     }
     let took = ContinuousClock.now - askedApple
@@ -170,13 +171,13 @@ final class VerifyReceiptRoute: Sendable {
     } else {
       note(.apple, of: bundleID, environment, took: took)
     }
-    // What Apple cannot read says nothing of us: anybody can have it refused what we mend.
+    // A receipt that Apple cannot read is not evidence about Switchyard's responses: any client can send one.
     if let askedAt, answer.status == 200, let object, ![21_000, 21_002, 21_003].contains(status) {
       shadow.offer(
         ShadowCall(
           answerCall(request, environment, caller), theirs: object, bytes: answer.body.count, askedAt: askedAt))
     }
-    // 21006 is a receipt too: of the oldest shape, of a subscription that has expired.
+    // 21006 is a receipt too: of the oldest format, of a subscription that has expired.
     if answer.status == 200, let object, status == 0 || status == 21006 {
       await answers.take(answer.body, object, environment: environment)
     }
@@ -188,9 +189,9 @@ final class VerifyReceiptRoute: Sendable {
     return response
   }
 
-  // MARK: Our own answers
+  // MARK: Own responses
 
-  /// Who gave the answer; old clients ignore it.
+  /// Names the source of the response; old clients ignore it.
   private static let answeredBy = "Switchyard-Answered-By"
 
   private func answerCall(
@@ -204,22 +205,23 @@ final class VerifyReceiptRoute: Sendable {
       body: request.body, environment: environment, tokensApp: app, isOfBackEnd: caller == .known)
   }
 
-  /// Whether a call failed at Apple's, or on the way there; the others are our own doing.
+  /// Whether a call failed at Apple or in the network; other errors are local.
   static func isOfApple(_ error: HTTPClientError) -> Bool {
     ![.noRoom, .cancelled, .shutDown].contains(error.code)
   }
 
-  /// Whether Apple said nothing of the receipt: then what is known here says more.
+  /// Whether Apple returned no data for the receipt, so that the ledger has more.
   static func isNoAnswer(_ http: Int, _ status: Int64?) -> Bool {
     guard http == 200, let status else { return true }
     return status == 21_005 || status == 21_009 || (21_100...21_199).contains(status)
   }
 
-  /// Gives our answer, and has its receipt kept if it tells of something new: what Apple would have told of it is not heard.
+  /// Returns Switchyard's response, and stores the receipt if it has new data, which Apple's response would have
+  /// contained.
   ///
   /// - Parameters:
-  ///   - sender: nil for callers that have no limit of their own.
-  ///   - share: of the memory of the caller's class, in which an answer counts until the client has taken it.
+  ///   - sender: nil for callers without their own limit.
+  ///   - share: of the memory of the caller's class, in which a response counts until the client has received it.
   private func own(
     _ reply: ComposedResponse, _ environment: Environment, _ sender: PeerAddress?, _ share: BodyShare
   ) -> HTTPResponse {
@@ -229,8 +231,8 @@ final class VerifyReceiptRoute: Sendable {
     }
     let hasRoom = share.grow(by: reply.body.count)
     guard hasRoom else { return unanswered("memory", environment, of: reply.receipt?.bundleID) }
-    // What waited for Apple, was refused for want of room, or fails because Apple says nothing (21005) tells nothing of us.
-    // From when the receipt was read: strangers' bodies are read before it.
+    // Excludes calls that waited for Apple, were rejected by a limit, or failed without Apple's data (21005). Measures
+    // from the receipt's parsing, because strangers' bodies are read before it.
     if let receipt = reply.receipt, let readAt = reply.readAt, reply.status != 21_005 {
       note(.ours, of: receipt.bundleID, environment, took: reply.isOwnFailure ? nil : ContinuousClock.now - readAt)
     }
@@ -244,7 +246,7 @@ final class VerifyReceiptRoute: Sendable {
 
   // MARK: Reading
 
-  /// Returns the app whose shared secret a body has; nil if it has none, or one that several apps have.
+  /// Returns the app of a body's shared secret; `nil` without one, or if several apps have it.
   func app(of body: [UInt8]) async -> String? {
     guard body.count > Self.short else { return self.appNow(of: body) }
     return await searches.run { self.appNow(of: body) } ?? nil
@@ -258,12 +260,12 @@ final class VerifyReceiptRoute: Sendable {
     return holders.count == 1 ? holders[0].bundleID : nil
   }
 
-  /// Bytes of a body that is searched where it arrives.
+  /// Bytes of a body that is searched on arrival.
   static let short = 32 << 10
   /// Bytes; Apple's secrets have 32.
   private static let longestSecret = 1 << 10
 
-  /// A call is three members, one of them long.
+  /// A call has three members, one of them long.
   private static let limits = JSONLimits(bytes: bodyLimit, depth: 4, values: 256)
 
   private func unanswered(_ reason: String, _ environment: Environment, of app: String? = nil) -> HTTPResponse {
@@ -273,7 +275,7 @@ final class VerifyReceiptRoute: Sendable {
 
   private static func answer(status: Int64) -> HTTPResponse { .object(200, ["status": .integer(status)]) }
 
-  /// A label with few values, whatever is answered.
+  /// A label with few values, for any response.
   private static func label(_ status: Int64?, _ http: Int) -> String {
     guard let status else { return http == 200 ? "unreadable" : "http\(http / 100)xx" }
     return switch status {

@@ -1,6 +1,4 @@
-/// The error codes of the App Store Server API, one fact a row: Apple's number under the name of its Swift library.
-///
-/// Apple: the error codes of the App Store Server API 1.21; 87 of them.
+/// The 87 error codes of the App Store Server API 1.21, under the names of Apple's Swift library.
 package enum APIErrorCode: Int64, Error, Hashable, Sendable, CaseIterable {
   case generalBadRequest = 4_000_000
   case invalidAppIdentifier = 4_000_002
@@ -95,10 +93,9 @@ package enum APIErrorCode: Int64, Error, Hashable, Sendable, CaseIterable {
   case generalInternal = 5_000_000
   case generalInternalRetryable = 5_000_001
 
-  /// The HTTP status that it comes with.
   package var status: Int { Int(rawValue / 10_000) }
 
-  /// Whether Apple's own name for it says that the same request may be sent again.
+  /// Whether Apple's name for the code ends in `Retryable`.
   package var isRetryable: Bool { "\(self)".hasSuffix("Retryable") }
 
   /// Apple's text is a sentence of the same words.

@@ -1,6 +1,4 @@
-/// The operations of the App Store Server API: method and path, one a row.
-///
-/// Apple: App Store Server API 1.21.
+/// The operations of the App Store Server API 1.21.
 package enum APIOperation: String, Hashable, Sendable, CaseIterable {
   case extendRenewalDateForAllActiveSubscribers = "POST /inApps/v1/subscriptions/extend/mass"
   case getStatusOfSubscriptionRenewalDateExtensions = "GET /inApps/v1/subscriptions/extend/mass/{}/{}"
@@ -20,10 +18,12 @@ package enum APIOperation: String, Hashable, Sendable, CaseIterable {
   case setAppAccountToken = "PUT /inApps/v1/transactions/{}/appAccountToken"
   case finishTransaction = "POST /inApps/v1/transactions/{}/finish"
 
-  /// The name of the method in Apple's libraries; the two versions of the history are one there.
+  /// The name of the method in Apple's libraries.
+  ///
+  /// The two versions of the history share one name.
   package var name: String { "\(self)" }
 
-  /// What a request asks for, and the parts of its path that vary; nil when Apple has nothing there.
+  /// Returns the requested operation and the variable parts of its path; `nil` for a path that Apple does not have.
   package static func find(method: String, path: String) -> (operation: Self, parameters: [String])? {
     let segments = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
     for (operation, asked, pattern) in table where asked == method && pattern.count == segments.count {
@@ -34,7 +34,7 @@ package enum APIOperation: String, Hashable, Sendable, CaseIterable {
     return nil
   }
 
-  /// In the order of the cases, in which a word comes before the parameter that would take its place.
+  /// The order of the cases puts a word before a parameter that would match it.
   private static let table: [(Self, method: Substring, pattern: [Substring])] = allCases.map { operation in
     let words = operation.rawValue.split(separator: " ")
     return (operation, words[0], words[1].split(separator: "/"))

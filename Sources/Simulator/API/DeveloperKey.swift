@@ -2,7 +2,7 @@ import JSON
 package import Signing
 package import Time
 
-/// The In-App Purchase key of a developer's account: signs the tokens of requests, and recognises them.
+/// The In-App Purchase key of a developer's account, which signs and recognizes the tokens of requests.
 ///
 /// Apple: "Generating JSON Web Tokens for API requests".
 package struct DeveloperKey: Sendable {
@@ -16,20 +16,19 @@ package struct DeveloperKey: Sendable {
     self.signingKey = signingKey
   }
 
-  /// No token may be valid for longer.
+  /// The longest lifetime of a token.
   package static let longestLife = Interval.minutes(60)
   private static let audience = "appstoreconnect-v1"
-  /// No token is longer.
+  /// The largest size of a token in bytes.
   private static let limit = 8 << 10
-  /// How far a client's clock may be ahead.
+  /// The tolerance for a client's clock that is ahead.
   private static let skew = Interval.seconds(60)
 
-  /// Why a request is answered 401; Apple does not say.
+  /// The reason for a 401 response, which Apple does not send.
   package enum Refusal: String, Error, Sendable, CaseIterable {
     case missing, malformed, algorithm, key, signature, issuer, audience, bundle, notYetValid, expired, tooLong
   }
 
-  /// A token as Apple's libraries make it.
   package func token(
     for bundleID: String, at now: Timestamp, life: Interval = .minutes(5)
   ) throws(CertificateError) -> String {
@@ -42,14 +41,14 @@ package struct DeveloperKey: Sendable {
     return String(decoding: jws, as: UTF8.self)
   }
 
-  /// The bundle id that a request speaks for, from its Authorization field.
+  /// Returns the bundle ID that the request's Authorization field authorizes.
   package func bundleID(authorized field: String?, at now: Timestamp) throws(Refusal) -> String {
     guard let field, field.hasPrefix("Bearer ") else { throw .missing }
     let claims = try claims(in: Array(field.utf8.dropFirst("Bearer ".utf8.count)))
     guard claims["iss"]?.string == issuerID else { throw .issuer }
     guard claims["aud"]?.string == Self.audience else { throw .audience }
     guard let bundleID = claims["bid"]?.string else { throw .bundle }
-    // Apple's documentation asks for iat; Apple's own library for Python does without.
+    // Apple's documentation requires iat; Apple's own library for Python omits it.
     let from = claims["iat"] ?? .integer(now.wholeSeconds)
     guard let issued = Self.instant(from), let expires = Self.instant(claims["exp"]) else { throw .malformed }
     guard issued <= now + Self.skew else { throw .notYetValid }
@@ -71,7 +70,7 @@ package struct DeveloperKey: Sendable {
     return claims
   }
 
-  /// From seconds since 1970.
+  /// Parses seconds since 1970.
   private static func instant(_ value: JSONValue?) -> Timestamp? {
     guard let seconds = value?.integer, (0...10_000_000_000).contains(seconds) else { return nil }
     return Timestamp(seconds * 1_000)

@@ -2,13 +2,13 @@ import HTTPServer
 import Signing
 import Time
 
-/// What Get Transaction History is asked for; Apple: the query parameters of the endpoint.
+/// The query parameters of Get Transaction History.
 struct HistoryQuery: Hashable, Sendable {
   var revision: HistoryRevision?
-  /// Of the purchase: from, and up to but not with.
+  /// The purchase date, inclusive; `endDate` is exclusive.
   var startDate: Timestamp?
   var endDate: Timestamp?
-  /// Empty: any.
+  /// Empty means any.
   var productIDs: Set<String> = []
   var kinds: Set<Product.Kind> = []
   var groups: Set<String> = []
@@ -73,9 +73,9 @@ struct HistoryQuery: Hashable, Sendable {
   }
 }
 
-/// A place in a customer's history: when the last row that was given changed last, and its id.
+/// A position in a customer's history: the last modification and the ID of the last returned row.
 ///
-/// Written as Apple's look, `1636461115000_1000000907164221`; clients must not read it.
+/// Its text has Apple's format, `1636461115000_1000000907164221`; clients must not read it.
 struct HistoryRevision: Hashable, Comparable, Sendable, CustomStringConvertible {
   let modifiedAt: Timestamp
   let transactionID: String
@@ -96,20 +96,20 @@ struct HistoryRevision: Hashable, Comparable, Sendable, CustomStringConvertible 
   var description: String { "\(modifiedAt.sinceEpoch)_\(transactionID)" }
 
   static func < (a: Self, b: Self) -> Bool {
-    // Ids of one customer have one length.
+    // IDs of one customer have one length.
     (a.modifiedAt, a.transactionID) < (b.modifiedAt, b.transactionID)
   }
 }
 
-/// Twenty rows at most, and the way to the next ones.
+/// At most 20 rows, and the revision of the next page.
 struct HistoryPage<Row> {
   let rows: [Row]
-  /// Nil when nothing was ever given.
+  /// `nil` if no row was ever returned.
   let revision: HistoryRevision?
   let hasMore: Bool
   static var limit: Int { 20 }
 
-  /// - Parameter rows: in any order; those after `revision` are given.
+  /// - Parameter rows: in any order; the page holds those after `revision`.
   init(_ rows: [(revision: HistoryRevision, row: Row)], after revision: HistoryRevision?, isDescending: Bool) {
     var rest = rows.sorted { isDescending ? $0.revision > $1.revision : $0.revision < $1.revision }
     if let revision { rest.removeAll { isDescending ? $0.revision >= revision : $0.revision <= revision } }

@@ -1,11 +1,11 @@
 import HTTPServer
 import JSON
 
-/// Answers as the App Store Server API gives them.
+/// The responses of the App Store Server API.
 enum SimulatedAPIResponse {
   static func json(_ object: JSONObject) -> HTTPResponse { .json(200, object.encoded()) }
 
-  /// Of operations that have nothing to tell.
+  /// The response of operations without a result.
   static let empty = HTTPResponse(status: 200)
 
   static func refusal(_ code: APIErrorCode) -> HTTPResponse {
@@ -13,6 +13,6 @@ enum SimulatedAPIResponse {
     return .json(code.status, body.encoded())
   }
 
-  /// Apple gives no reason, and no body at all.
+  /// The 401 response, for which Apple sends no reason and no body.
   static let unauthorized = HTTPResponse(status: 401)
 }

@@ -2,7 +2,7 @@ import Time
 
 /// Months of the Gregorian calendar, counted from the year 0.
 enum CivilMonth {
-  /// Days from 1970-01-01 to the first of a month after it.
+  /// The days from 1970-01-01 to the first of a month after it.
   static func firstDay(of month: Int64) -> Int64 {
     let (year, index) = (month / 12, Int(month % 12))
     let before: [Int64] = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334]
@@ -12,7 +12,7 @@ enum CivilMonth {
     return past * 365 + leapDays - 719_162 + before[index] + (isLeap && index > 1 ? 1 : 0)
   }
 
-  /// The first Sunday of a month, or one so many weeks later, in days from 1970-01-01.
+  /// The first Sunday of a month, plus `weeks`, in days from 1970-01-01.
   static func sunday(of month: Int64, after weeks: Int64 = 0) -> Int64 {
     let first = firstDay(of: month)
     // 1970-01-01 was a Thursday.

@@ -1,23 +1,23 @@
 package import Time
 
-/// Which payment of a longer commitment a period is: a year that is paid by the month.
+/// The position of a period within a longer commitment, such as a year paid by the month.
 ///
-/// Apple: TransactionCommitmentInfo (App Store Server API 1.21). What becomes of who turns auto-renewal off within one is
-/// not documented: here they go on paying until it is over.
+/// Apple: TransactionCommitmentInfo (App Store Server API 1.21). Apple does not document turning auto-renewal off
+/// within a commitment. Here the customer pays until its end.
 package struct Commitment: Hashable, Sendable {
-  /// From 1.
+  /// The number of the period, from 1.
   package var period: Int32
   package var periods: Int32
   package var expiresDate: Timestamp
-  /// Of all periods together, in thousandths of a US dollar.
+  /// The price of all periods together, in thousandths of a US dollar.
   package var price: Int64
 
-  /// More payments follow in any case.
+  /// Whether more payments follow in any case.
   package var isOpen: Bool { period < periods }
 }
 
 extension Product {
-  /// The commitment of a period that begins now; nil: the product has none.
+  /// Returns the commitment of a period that begins now; `nil` if the product has no commitment.
   ///
   /// - Parameter old: that of the period before, if this one renews it.
   func commitment(after old: Commitment?, from start: Timestamp, atPrice price: Int64) -> Commitment? {

@@ -1,12 +1,12 @@
 package import Signing
 
-/// Ids as Apple gives them out, all different within one seed and environment.
+/// A source of unique IDs in Apple's format within one seed and environment.
 ///
-/// Each life has a source of its own, told apart by its number, so that lives can be made in any order and at once.
+/// Each life has its own source, so that lives can be made in any order and in parallel.
 package struct IdentifierSource: Hashable, Sendable {
-  /// Ids of one life stand within so many numbers.
+  /// The size of the number range that holds the IDs of one life.
   private static let span: Int64 = 10_000
-  /// Steps between two ids, larger than one so that they do not look counted.
+  /// The step between two IDs, larger than one so that they do not look counted.
   private static let step: Int64 = 37
 
   package var random: SplitMix64
@@ -18,7 +18,7 @@ package struct IdentifierSource: Hashable, Sendable {
     precondition((0..<100_000_000).contains(life), "no ids for life \(life)")
     random = SplitMix64(seed: seed, part: life)
     var namespace = SplitMix64(seed: seed)
-    // Production's ids have 15 digits, the others' 16 and begin with 2: as seen in payloads of 2021 to 2026.
+    // Production's IDs have 15 digits, the others' 16 and begin with 2, as in payloads of 2021 to 2026.
     let base: Int64 =
       switch environment {
       case .production: 100_000_000_000_000
@@ -31,7 +31,7 @@ package struct IdentifierSource: Hashable, Sendable {
 
   package mutating func webOrderLineItemID() -> String { String(next()) }
 
-  /// Apple's id of a customer's download of an app: 18 digits.
+  /// Creates an `appTransactionId` of 18 digits.
   package mutating func appTransactionID() -> String { String(700_000_000_000_000_000 + next()) }
 
   package mutating func uuid() -> String { random.uuid() }

@@ -1,4 +1,4 @@
-/// A reduced price for which a period was bought; Apple: offerType and its companions.
+/// A reduced price of a period; Apple: offerType and its companions.
 package struct Offer: Hashable, Sendable {
   /// The raw value is the payload's `offerType`.
   package enum Kind: Int64, Hashable, Sendable, CaseIterable {
@@ -21,7 +21,7 @@ package struct Offer: Hashable, Sendable {
   package var period: Period
   /// In thousandths of a US dollar.
   package var price: Int64
-  /// How many periods have it, one after the other; more than one only with `payAsYouGo`.
+  /// The number of consecutive periods at this price; more than one only with `payAsYouGo`.
   package var periods = 1
 
   package init(_ kind: Kind, identifier: String? = nil, _ discount: Discount, for period: Period, price: Int64 = 0) {
@@ -32,6 +32,5 @@ package struct Offer: Hashable, Sendable {
     self.price = price
   }
 
-  /// The introductory offer that a product begins with.
   package static func freeTrial(_ period: Period) -> Self { Self(.introductory, .freeTrial, for: period) }
 }

@@ -1,8 +1,8 @@
 package import Time
 
-/// The length of a subscription's period or of an offer, as ISO 8601 writes it: `P1W`, `P1M`, `P1Y`.
+/// The length of a subscription's period or of an offer in ISO 8601: `P1W`, `P1M`, `P1Y`.
 ///
-/// The sandbox shortens periods to minutes; the simulator lets them take their time.
+/// The sandbox shortens periods to minutes; the simulator does not.
 package enum Period: Hashable, Sendable {
   case days(Int)
   case weeks(Int)
@@ -18,7 +18,6 @@ package enum Period: Hashable, Sendable {
     }
   }
 
-  /// So many of them.
   func times(_ count: Int) -> Self {
     switch self {
     case .days(let n): .days(n * count)
@@ -28,7 +27,7 @@ package enum Period: Hashable, Sendable {
     }
   }
 
-  /// The same time of day after the period; on the last day of a month that is too short for it.
+  /// Returns the same time of day after the period, on the last day if the month is too short.
   package func end(after start: Timestamp) -> Timestamp {
     switch self {
     case .days(let n): start + .days(Int64(n))
@@ -38,7 +37,7 @@ package enum Period: Hashable, Sendable {
     }
   }
 
-  /// Billing grace as App Store Connect's longest choices are for the period: 6 days for a week, 16 else.
+  /// The longest billing grace that App Store Connect offers for the period: 6 days for a week, otherwise 16.
   package var grace: Interval {
     switch self {
     case .days, .weeks: .days(6)
@@ -49,7 +48,7 @@ package enum Period: Hashable, Sendable {
   private static let day: Int64 = 86_400_000
 
   private static func adding(months: Int64, to start: Timestamp) -> Timestamp {
-    // Nothing simulated happens before 1970, so that quotients need no rounding down.
+    // No simulated date is before 1970, so quotients need no rounding down.
     let date = Timestamp.civil(daysSinceEpoch: start.sinceEpoch / day)
     let month = date.year * 12 + date.month - 1 + months
     let first = CivilMonth.firstDay(of: month)

@@ -1,4 +1,4 @@
-/// Something an app sells.
+/// A product of an app.
 package struct Product: Hashable, Sendable {
   /// Apple's four types; the raw value is the payload's `type`.
   package enum Kind: String, Hashable, Sendable, CaseIterable {
@@ -12,19 +12,21 @@ package struct Product: Hashable, Sendable {
   package var kind: Kind
   /// In thousandths of a US dollar.
   package var price: Int64
-  /// Nil unless it renews.
+  /// `nil` unless the product renews.
   package var period: Period?
-  /// Nil unless it renews.
+  /// `nil` unless the product renews.
   package var subscriptionGroupID: String?
-  /// The place in its group; 1 is the highest, and equal ones stand side by side.
+  /// The level in the subscription group.
+  ///
+  /// 1 is the highest, and several products can share a level.
   package var level = 1
-  /// What it may be bought for instead of its price; at most one is introductory.
+  /// The offers that replace the price; at most one is introductory.
   package var offers: [Offer] = []
   package var isFamilyShareable = false
-  /// How many periods customers commit themselves to, each paid for by itself; nil: to one.
+  /// The number of periods of a commitment, each paid separately; `nil` without a commitment.
   package var commitmentPeriods: Int?
 
-  /// The offer for who never subscribed to the group before.
+  /// The offer for customers that never subscribed to the group.
   package var introductory: Offer? { offers.first { $0.kind == .introductory } }
 
   package init(_ kind: Kind, id: String, price: Int64) {
@@ -43,7 +45,7 @@ package struct Product: Hashable, Sendable {
     return product
   }
 
-  /// The same at a level of its group, with more offers and perhaps for the family.
+  /// Returns a copy at a level of the group, with more offers and optionally Family Sharing.
   package func at(level: Int, offers more: [Offer] = [], isFamilyShareable: Bool = false) -> Self {
     var product = self
     product.level = level

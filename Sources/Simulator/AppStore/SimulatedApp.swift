@@ -1,11 +1,12 @@
 package import Signing
 
-/// An app in the simulated App Store.
 package struct SimulatedApp: Hashable, Sendable {
   package var name: String
   package var bundleID: String
   package var appAppleID: Int64
-  /// Where its customers buy; the simulator's root is never trusted for Production unless somebody insists.
+  /// The environment in which its customers buy.
+  ///
+  /// By default, Switchyard does not trust the simulator's root for Production.
   package var environment: AppStoreEnvironment
   package var bundleVersion: String
 
@@ -20,17 +21,17 @@ package struct SimulatedApp: Hashable, Sendable {
     self.bundleVersion = bundleVersion
   }
 
-  /// Apple's number for the version of the app.
+  /// Apple's number of the app version.
   package var versionExternalIdentifier: Int64 { 860_000_000 + appAppleID % 10_000_000 }
 }
 
-/// Somebody who uses one app; in Apple's data known by ids alone.
+/// A customer of one app, known to Apple only by IDs.
 package struct Customer: Hashable, Sendable {
-  /// For the reader of a story; nothing signed carries it.
+  /// The name for readers of a story; no signed payload has it.
   package var name: String
   package var storefront: Storefront
   package var appTransactionID: String
-  /// The account in the app's own back end, when the app tells Apple of one.
+  /// The account in the app's own back end, if the app passes one to Apple.
   package var appAccountToken: String?
 
   package init(name: String, storefront: Storefront, appTransactionID: String, appAccountToken: String? = nil) {

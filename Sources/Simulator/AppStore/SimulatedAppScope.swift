@@ -1,6 +1,6 @@
 package import Signing
 
-/// One app in one environment: what App Store Connect has settings for, and tokens speak for.
+/// One app in one environment: the scope of App Store Connect settings and of tokens.
 package struct SimulatedAppScope: Hashable, Sendable {
   package let bundleID: String
   package let environment: AppStoreEnvironment

@@ -1,14 +1,14 @@
-/// Repeatable randomness: the same seed gives the same numbers on every machine.
+/// A repeatable random generator, SplitMix64 (Steele, Lea, Flood 2014).
 ///
-/// Never for anything secret. SplitMix64 (Steele, Lea, Flood 2014). The standard library may change how it draws from a generator, so ranges are
-/// drawn here.
+/// Never for secrets. The standard library may change how it draws from a generator, so this type draws from ranges
+/// itself.
 package struct SplitMix64: RandomNumberGenerator, Hashable, Sendable {
   private static let gamma: UInt64 = 0x9E37_79B9_7F4A_7C15
   private var state: UInt64
 
   package init(seed: UInt64) { state = seed }
 
-  /// A generator of its own for one part of what `seed` makes, so that parts can be made in any order.
+  /// Creates an independent generator for one part of a seed, so that parts can be made in any order.
   package init(seed: UInt64, part: Int) {
     state = Self.mixed(seed &+ Self.gamma) ^ Self.mixed(UInt64(truncatingIfNeeded: part) &* Self.gamma &+ 1)
   }
@@ -18,19 +18,21 @@ package struct SplitMix64: RandomNumberGenerator, Hashable, Sendable {
     return Self.mixed(state)
   }
 
-  /// A number of the range; ranges here are far too small for the bias of a remainder to matter.
+  /// Returns a number of the range.
+  ///
+  /// Ranges here are too small for the bias of a remainder to matter.
   package mutating func number(in range: Range<Int>) -> Int {
     range.lowerBound + Int(next() % UInt64(range.count))
   }
 
-  /// True in `percent` of a hundred cases.
+  /// Returns true in `percent` of a hundred cases.
   package mutating func chance(_ percent: Int) -> Bool { number(in: 0..<100) < percent }
 
   package mutating func element<Element>(of elements: [Element]) -> Element {
     elements[number(in: 0..<elements.count)]
   }
 
-  /// A UUID of version 4 in lower case, as Apple writes them.
+  /// Returns a version 4 UUID in lower case, as Apple writes them.
   package mutating func uuid() -> String {
     let (high, low) = (next() & ~0xF000 | 0x4000, next() & ~(0b11 << 62) | 0b10 << 62)
     let digits = (hexadecimal(high) + hexadecimal(low)).utf8

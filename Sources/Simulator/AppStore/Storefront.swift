@@ -1,11 +1,10 @@
-/// The country whose App Store a customer uses.
+/// The country of a customer's App Store.
 package struct Storefront: Hashable, Sendable {
   /// ISO 3166-1 alpha-3.
   package let code: String
-  /// Apple's number for it.
   package let id: String
   package let currency: String
-  /// What a dollar costs here, roughly; prices are rounded to whole tenths of the unit.
+  /// The approximate local price of a dollar; prices are rounded to whole tenths of the unit.
   private let rate: Int64
 
   package static let unitedStates = Self(code: "USA", id: "143441", currency: "USD", rate: 1)
@@ -16,6 +15,6 @@ package struct Storefront: Hashable, Sendable {
 
   package static let all = [unitedStates, germany, unitedKingdom, japan, brazil]
 
-  /// A price in thousandths of a dollar as it is here, in thousandths of the unit.
+  /// Converts thousandths of a dollar to thousandths of the local unit.
   package func price(_ dollars: Int64) -> Int64 { rate == 1 ? dollars : (dollars * rate + 5_000) / 10_000 * 10_000 }
 }

@@ -1,6 +1,6 @@
 package import Time
 
-/// What an organisation bought for one of its people: Apple's Volume Purchase Program.
+/// A purchase by an organization for one of its people through Apple's Volume Purchase Program.
 package struct VolumeLicence: Hashable, Sendable {
   package var organisation: String
   package var expirationDate: Timestamp

@@ -1,7 +1,7 @@
 import JSON
 
 extension ManualAction {
-  /// From the name of an act and its values, as `{"act":"refund","transactionId":"…"}`.
+  /// Parses the name of an act and its values, such as `{"act":"refund","transactionId":"…"}`.
   init(_ body: ControlBody) throws(ControlError) {
     let subscription = try body.optionalText("subscription")
     func transaction() throws(ControlError) -> String { try body.text("transactionId") }

@@ -2,7 +2,6 @@ import JSON
 import Signing
 import Time
 
-/// What the controls tell.
 extension AppStoreState {
   var summary: JSONObject {
     let apps = world.apps.map { plan -> JSONValue in
@@ -41,7 +40,7 @@ extension AppStoreState {
     return ["destinations": .array(list)]
   }
 
-  /// What was sent or not, the earliest first.
+  /// Returns the notifications, sent or not, earliest first.
   func notificationList(state: String?, skip: Int, limit: Int) -> JSONObject {
     let found = mailroom.shipments.lazy.filter { state == nil || $0.state.word == state }
     let list = found.dropFirst(skip).prefix(limit).map { shipment -> JSONValue in
@@ -74,7 +73,7 @@ extension AppStoreState {
 }
 
 extension CustomerState {
-  /// What Apple knows of them, unsigned, for people and tests.
+  /// Apple's data about the customer, unsigned, for people and tests.
   var json: JSONObject {
     var object = PayloadMembers()
     object.add("customer", "\(id)")

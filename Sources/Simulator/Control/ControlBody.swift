@@ -2,13 +2,13 @@ import JSON
 import Signing
 import Time
 
-/// The values of an order, each read as what it must be.
+/// The typed values of an order.
 struct ControlBody: Sendable {
   private let object: JSONObject
 
   init(_ object: JSONObject) { self.object = object }
 
-  /// An empty body is an order without values.
+  /// Parses the body; an empty body is an order without values.
   init(_ bytes: [UInt8]) throws(ControlError) {
     guard !bytes.isEmpty else {
       object = JSONObject()

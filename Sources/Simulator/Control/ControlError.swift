@@ -1,11 +1,11 @@
 import HTTPServer
 import JSON
 
-/// Why an order to the simulation is not carried out.
+/// The reason why an order to the simulation fails.
 struct ControlError: Error, Equatable {
   enum Code: String, Sendable, CaseIterable {
     case notFound, methodNotAllowed, notJSON, missingValue, invalidValue, tooMany
-    /// The world says that it cannot happen.
+    /// The world refuses the act as impossible.
     case refused
   }
 

@@ -3,7 +3,7 @@ import JSON
 import Signing
 import Time
 
-/// `/control/…`: what a person or a test has the simulation do, and what it tells them.
+/// `/control/…`: the interface by which a person or a test controls and reads the simulation.
 extension SimulatedAppStore {
   func answerControl(_ request: HTTPRequest, path: String) async -> HTTPResponse {
     let parts = path.split(separator: "/").dropFirst().map(String.init)
@@ -45,7 +45,7 @@ extension SimulatedAppStore {
 
   // MARK: Time and acts
 
-  /// A hundred years are enough.
+  /// The longest advance in milliseconds: a hundred years.
   private static let longest: Int64 = 36_525 * 86_400_000
 
   private func advance(_ body: ControlBody) async throws(ControlError) -> HTTPResponse {
@@ -87,7 +87,7 @@ extension SimulatedAppStore {
     }
   }
 
-  /// By `customer`, or by a `transactionId` with `bundleId` and `environment`.
+  /// Finds the customer by `customer`, or by a `transactionId` with `bundleId` and `environment`.
   private func named(by body: ControlBody) throws(ControlError) -> CustomerID {
     if let text = try body.optionalText("customer") { return try known(text) }
     let (bundleID, environment) = (try body.text("bundleId"), try body.environment())
@@ -159,7 +159,7 @@ extension SimulatedAppStore {
     return Self.json(["customers": .array(page.map(JSONValue.object)), "count": .integer(Int64(count))])
   }
 
-  /// In base64, as the app on the customer's device has it; of iOS 6 with `transactionId`.
+  /// Returns the customer's device receipt in base64; an iOS 6 receipt if the query has `transactionId`.
   private func receipt(of text: String, _ request: HTTPRequest) throws(ControlError) -> HTTPResponse {
     let state = try customer(text)
     let pki = identity.receiptPKI
@@ -179,7 +179,7 @@ extension SimulatedAppStore {
     }
   }
 
-  /// JSON Lines: what is true of everybody now.
+  /// Returns the current truth about every customer as JSON Lines.
   private func truth(v1Only: Bool) -> HTTPResponse {
     let world = live.withLock { $0.world }
     var lines: [UInt8] = []

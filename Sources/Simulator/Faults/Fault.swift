@@ -1,22 +1,22 @@
-/// One thing that goes wrong at Apple's, or on the way from there.
+/// One failure at Apple or in the network.
 package struct Fault: Hashable, Sendable {
-  /// What a fault can strike.
+  /// The kind of exchange that a fault strikes.
   package enum Surface: String, Hashable, Sendable, CaseIterable {
     case api, verifyReceipt, notifications, ocsp
   }
 
   package enum Kind: String, Hashable, Sendable, CaseIterable {
-    // Answers.
+    // Responses.
     case rateLimited, hourlyLimit, secondLimit, serverError, unauthorized, slow, stalled, reset, truncated, malformed
     case status
-    // What is signed.
+    // Signed payloads.
     case unknownFields, unknownType, clockSkew, newChain, expiredChain, foreignChain, badSignature
-    // Notifications on their way.
+    // Notifications in flight.
     case dropped, duplicated, delayed, reordered, wrongPassword
-    // What the responder says.
+    // OCSP responses.
     case revoked, unknown, tryLater, stale, foreignSigner
 
-    /// What it can strike, what its value means, and the value when none is given.
+    /// The surfaces that the fault can strike, the meaning of its value, and the default value.
     package var description: (surfaces: Set<Surface>, value: String?, standard: Int64) {
       let answers: Set<Surface> = [.api, .verifyReceipt, .ocsp]
       return switch self {
@@ -44,7 +44,7 @@ package struct Fault: Hashable, Sendable {
       }
     }
 
-    /// The values that make sense.
+    /// The valid values.
     package var range: ClosedRange<Int64> {
       switch self {
       case .serverError: 500...599

@@ -1,11 +1,11 @@
 package import Time
 
-/// The faults that are in force, and how often each has struck: the same for the same seed and order of calls.
+/// The active faults and their counts, reproducible for the same seed and order of calls.
 package struct FaultPlan: Sendable {
   /// A call that faults may strike.
   package struct Call: Hashable, Sendable {
     package var surface: Fault.Surface
-    /// The API's operation, a notification's type, or empty.
+    /// The API operation, the notification type, or empty.
     package var operation: String
     package var bundleID: String
 
@@ -16,26 +16,25 @@ package struct FaultPlan: Sendable {
     }
   }
 
-  /// A rule and what it did so far.
   package struct Entry: Sendable {
     package let number: Int
     package let rule: FaultRule
     package fileprivate(set) var matched = 0
     package fileprivate(set) var struck = 0
     fileprivate var random: SplitMix64
-    /// How many calls of an hour or a second there were, for `hourlyLimit` and `secondLimit`.
+    /// The calls in the current hour or second, for `hourlyLimit` and `secondLimit`.
     fileprivate var windows: [Call: (number: Int64, calls: Int64)] = [:]
   }
 
   package private(set) var entries: [Entry] = []
   private let seed: UInt64
   private var count = 0
-  /// Beyond that, no rule is taken.
+  /// The largest number of rules.
   package static let limit = 1_000
 
   package init(seed: UInt64) { self.seed = seed }
 
-  /// The number by which the rule is known; nil when there are too many.
+  /// Adds a rule and returns its number; `nil` above the limit.
   package mutating func add(_ rule: FaultRule) -> Int? {
     guard entries.count < Self.limit else { return nil }
     count += 1
@@ -43,7 +42,7 @@ package struct FaultPlan: Sendable {
     return count
   }
 
-  /// False when there is no such rule.
+  /// Removes a rule; false if it does not exist.
   package mutating func remove(_ number: Int) -> Bool {
     guard let index = entries.firstIndex(where: { $0.number == number }) else { return false }
     entries.remove(at: index)
@@ -52,7 +51,7 @@ package struct FaultPlan: Sendable {
 
   package mutating func removeAll() { entries = [] }
 
-  /// The faults that strike this call, in the order in which they were ordered.
+  /// Returns the faults that strike this call, in the order of their rules.
   package mutating func strike(_ call: Call, at now: Timestamp) -> [Fault] {
     var faults: [Fault] = []
     for index in entries.indices {
@@ -78,7 +77,7 @@ extension FaultPlan.Entry {
     }
   }
 
-  /// The rest of the hour or second as a rate limit, once its calls are used up.
+  /// Returns a rate limit for the rest of the hour or second once its calls are used up.
   private mutating func count(_ call: FaultPlan.Call, in length: Int64, at now: Timestamp) -> Fault? {
     let number = now.sinceEpoch / length
     let before = windows[call].map { $0.number == number ? $0.calls : 0 } ?? 0

@@ -1,18 +1,18 @@
 package import JSON
 
-/// When a fault strikes: which calls, how many of them, how often.
+/// The calls that a fault strikes.
 package struct FaultRule: Hashable, Sendable {
   package var fault: Fault
   package var surface: Fault.Surface
-  /// The API's operation by its name, or for notifications the type; nil: any.
+  /// The name of the API operation, or the notification type; `nil` means any.
   package var operation: String?
-  /// Nil: any app's.
+  /// `nil` means any app.
   package var bundleID: String?
-  /// So many matching calls are spared first.
+  /// The number of matching calls to spare first.
   package var skip = 0
-  /// So many calls are struck, then the rule has no effect; nil: all.
+  /// The number of calls to strike before the rule ends; `nil` means all.
   package var times: Int?
-  /// Of a hundred matching calls, by the plan's seed.
+  /// The percentage of matching calls to strike, by the plan's seed.
   package var percent = 100
 
   package init(_ fault: Fault, on surface: Fault.Surface, times: Int? = 1) {
@@ -21,16 +21,16 @@ package struct FaultRule: Hashable, Sendable {
     self.times = times
   }
 
-  /// Why a rule cannot be read.
+  /// The reason why a rule cannot be parsed.
   package struct Mistake: Error, CustomStringConvertible {
     package let description: String
 
     init(_ description: String) { self.description = description }
   }
 
-  /// From `{"fault": …, "on": …}` and optionally `value`, `operation`, `bundleId`, `skip`, `times`, `percent`.
+  /// Parses `{"fault": …, "on": …}` and optionally `value`, `operation`, `bundleId`, `skip`, `times`, `percent`.
   ///
-  /// `times` is 1 unless it is said; null means always.
+  /// `times` is 1 by default; null means always.
   package init(_ object: JSONObject) throws(Mistake) {
     let known: Set<String> = ["fault", "on", "value", "operation", "bundleId", "skip", "times", "percent"]
     if let key = object.first(where: { !known.contains($0.key) })?.key { throw Mistake("\(key) is not known here") }

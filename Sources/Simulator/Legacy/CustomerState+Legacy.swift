@@ -2,28 +2,29 @@ package import JSON
 import Signing
 import Time
 
-/// What receipts and V1 tell of a customer.
+/// A customer's data in receipts and V1.
 extension CustomerState {
-  /// What a receipt has: everything but consumables that the app was done with.
+  /// The purchases in a receipt: all except finished consumables.
   package var legacyPurchases: [SimulatedReceipt.Purchase] {
     purchases.filter { $0.transaction.product.kind != .consumable || !$0.isFinished }.map(
       SimulatedReceipt.Purchase.init)
   }
 
-  /// The same, the newest first, as `latest_receipt_info` has them.
+  /// The purchases in the order of `latest_receipt_info`, newest first.
   package var latestPurchases: [SimulatedReceipt.Purchase] {
     legacyPurchases.sorted {
       ($1.transaction.purchaseDate, $1.transactionID) < ($0.transaction.purchaseDate, $0.transactionID)
     }
   }
 
-  /// The same in the order of `latest_receipt_info`: the latest end first, of what has none the date of purchase.
+  /// The purchases in the order of `latest_receipt_info`: latest end first, or purchase date without an end.
   package var latestByEnd: [SimulatedReceipt.Purchase] { Self.byEnd(legacyPurchases) }
 
-  /// The same in the order of the years until 2020.
+  /// The purchases in the order until 2020.
   package var latestByID: [SimulatedReceipt.Purchase] { legacyPurchases.sorted { $0.transactionID < $1.transactionID } }
 
-  /// What `exclude-old-transactions` leaves: the newest of each original transaction, and nothing that is used up.
+  /// The purchases that `exclude-old-transactions` keeps: the newest of each original transaction, without used-up
+  /// ones.
   package var newestOfEachOriginal: [SimulatedReceipt.Purchase] {
     var seen: Set<String> = []
     return Self.byEnd(
@@ -39,7 +40,7 @@ extension CustomerState {
     return purchases.sorted { (end($1), $1.transactionID) < (end($0), $0.transactionID) }
   }
 
-  /// The newest period of each subscription, the newest first.
+  /// The newest period of each subscription, newest first.
   package var latestPeriods: [SimulatedReceipt.Purchase] {
     var seen: Set<String> = []
     return latestPurchases.filter {
@@ -47,10 +48,8 @@ extension CustomerState {
     }
   }
 
-  /// The receipt as it is now.
   package var receipt: SimulatedReceipt { receipt(with: legacyPurchases) }
 
-  /// A receipt of these purchases.
   func receipt(with sold: [SimulatedReceipt.Purchase]) -> SimulatedReceipt {
     var receipt = SimulatedReceipt(of: app, purchases: [], createdAt: Timestamp(date.wholeSeconds * 1_000))
     receipt.purchases = sold
@@ -61,16 +60,16 @@ extension CustomerState {
     if app.environment == .production {
       receipt.originalPurchaseDate = appTransaction.originalPurchaseDate
       receipt.originalApplicationVersion = appTransaction.originalApplicationVersion
-      // More than a Double can tell apart from its neighbours, as Apple's are.
+      // As at Apple, a Double cannot hold this number exactly.
       receipt.downloadID = 500_000_000_000_000_001 + (Int64(customer.appTransactionID) ?? 0) % 1_000_000_000_000_000
     } else {
-      // The same for everybody in the Sandbox.
+      // The Sandbox uses this date for every customer.
       receipt.originalPurchaseDate = Timestamp(1_375_340_400_000)
       receipt.originalApplicationVersion = "1.0"
     }
     return receipt
   }
 
-  /// `pending_renewal_info`; one for each subscription that anything is intended with.
+  /// `pending_renewal_info`, with one entry for each subscription that has a renewal intent.
   package var legacyRenewals: [JSONObject] { subscriptions.compactMap(\.legacyRenewal) }
 }

@@ -1,23 +1,23 @@
 package import Signing
 import Time
 
-/// The receipt on a customer's device, in the generation that the device makes: what old clients send to back ends.
+/// The receipt on a customer's device, which old clients send to back ends.
 package struct DeviceReceipt: Sendable {
   package enum Generation: String, Hashable, Sendable, CaseIterable {
     /// Signed with SHA-256, since 2023.
     case current
     /// Signed with SHA-1, until 2023.
     case sha1
-    /// Of one transaction, as iOS 6 made them.
+    /// The receipt of one transaction, as in iOS 6.
     case transaction
   }
 
   package let state: CustomerState
   package let generation: Generation
-  /// A transaction receipt has the newest purchase alone.
+  /// The purchases; a transaction receipt has only the newest.
   package let purchases: [SimulatedReceipt.Purchase]
 
-  /// Nil for who has bought nothing that a receipt holds.
+  /// Returns `nil` if the customer has no purchase that a receipt holds.
   package init?(of state: CustomerState) {
     let sold = state.legacyPurchases
     guard !sold.isEmpty else { return nil }
@@ -31,13 +31,13 @@ package struct DeviceReceipt: Sendable {
     purchases = generation == .transaction ? Array(state.latestPurchases.prefix(1)) : sold
   }
 
-  /// The distinct ids by which Apple's history finds everything, as the receipt has them.
+  /// The distinct IDs in the receipt by which Apple's history finds all purchases.
   package var originalTransactionIDs: [String] {
     var seen: Set<String> = []
     return purchases.map(\.transaction.originalTransactionID).filter { seen.insert($0).inserted }
   }
 
-  /// In base64, as the app sends it.
+  /// Returns the receipt in base64, as the app sends it.
   package func encoded(signedBy pki: ReceiptPKI) throws(CertificateError) -> [UInt8] {
     switch generation {
     case .current: return try state.receipt.encoded(signedBy: pki)

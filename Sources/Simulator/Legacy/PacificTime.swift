@@ -1,6 +1,6 @@
 package import Time
 
-/// The local time of Apple's servers, in which V1 tells every date a third time.
+/// The local time of Apple's servers, the third format of every date in V1.
 ///
 /// Daylight-saving time by the rules of the United States since 1987.
 package enum PacificTime {
@@ -16,7 +16,7 @@ package enum PacificTime {
       january >= 2007 * 12
       ? (CivilMonth.sunday(of: march, after: 1), CivilMonth.sunday(of: november))
       : (CivilMonth.sunday(of: april), CivilMonth.lastSunday(of: october))
-    // At two o'clock: of standard time when it begins, of daylight-saving time when it ends.
+    // The change is at two o'clock: of standard time when it begins, of daylight-saving time when it ends.
     return Timestamp(first * 86_400_000) + .hours(10) <= date && date < Timestamp(last * 86_400_000) + .hours(9)
   }
 }
@@ -32,7 +32,7 @@ enum SimulatedV1Date {
 }
 
 extension PayloadMembers {
-  /// A date in V1's three ways: `name`, `name_ms`, `name_pst`; nothing for nil.
+  /// Adds `name`, `name_ms` and `name_pst`; nothing for `nil`.
   mutating func addLegacy(_ name: String, _ date: Timestamp?) {
     guard let date else { return }
     add(name, SimulatedV1Date.gmt(date))

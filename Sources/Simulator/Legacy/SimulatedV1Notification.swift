@@ -2,22 +2,21 @@ package import JSON
 package import Signing
 package import Time
 
-/// A notification of the first generation: unsigned, with a password that every message of an app carries, and without
-/// an id or a time of its own.
+/// A V1 notification: unsigned, with the app's password, and without its own ID or time.
 ///
 /// Apple: responseBodyV1.
 package struct SimulatedV1Notification: Sendable {
-  /// Rows in `unified_receipt`, at the most.
+  /// The largest number of rows in `unified_receipt`.
   package static let rows = 100
 
   package var notificationType: String
   package var sharedSecret: String
   package var era: V1Era
-  /// What was true when it happened.
+  /// The customer's state at the time of the event.
   package var state: CustomerState
-  /// When it happened; V1 does not say so but for some types.
+  /// The date of the event, which V1 sends only for some types.
   package var date: Timestamp
-  /// What it is about; V1 names it for CANCEL alone.
+  /// The transaction of the event, which V1 names only for CANCEL.
   package var transaction: SimulatedTransaction
   package var subscription: WorldSubscription?
 
@@ -34,10 +33,9 @@ package struct SimulatedV1Notification: Sendable {
     self.subscription = subscription
   }
 
-  /// The receipt that Apple signs for it.
   package var latestReceipt: SimulatedReceipt { state.receipt }
 
-  /// The body, with a receipt that `pki` signs.
+  /// Creates the body with a receipt that `pki` signs.
   package func body(signedBy pki: ReceiptPKI) throws(CertificateError) -> [UInt8] {
     body(latestReceipt: try latestReceipt.encoded(signedBy: pki))
   }

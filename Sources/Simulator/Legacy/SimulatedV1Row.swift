@@ -1,11 +1,11 @@
 package import JSON
 import Time
 
-/// A purchase as a row of V1: every value a string.
+/// A purchase as a V1 row, in which every value is a string.
 ///
 /// Apple: responseBody.Receipt.In_app and responseBody.Latest_receipt_info.
 package struct SimulatedV1Row: Sendable {
-  /// The two arrays that rows stand in say different things.
+  /// The array of the row, which determines its members.
   package enum Place: Sendable, CaseIterable {
     case inApp
     case latestReceiptInfo
@@ -53,13 +53,13 @@ package struct SimulatedV1Row: Sendable {
 }
 
 extension SimulatedTransaction {
-  /// Free trials of other offers than the introductory one are not known to count.
+  /// Only the introductory free trial is known to count.
   var isTrialPeriod: Bool { offer?.kind == .introductory && offer?.discount == .freeTrial }
   var isInIntroOfferPeriod: Bool { offer?.kind == .introductory && offer?.discount != .freeTrial }
 }
 
 extension WorldSubscription {
-  /// What V1 says of the next renewal; nil where it leaves it out: cancelled while in grace.
+  /// The V1 data about the next renewal; `nil` where V1 omits it, after a cancellation in grace.
   ///
   /// Apple: responseBody.Pending_renewal_info.
   package var legacyRenewal: JSONObject? {

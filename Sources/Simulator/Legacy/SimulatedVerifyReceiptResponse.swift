@@ -2,13 +2,13 @@ package import JSON
 package import Signing
 package import Time
 
-/// verifyReceipt's answer about an app receipt, as Apple's is since 2021.
+/// The verifyReceipt response for an app receipt, as Apple's since 2021.
 ///
-/// What the sent receipt says stands in `receipt`; what is known now beside it.
+/// `receipt` holds the content of the sent receipt; the current data is next to it.
 package struct SimulatedVerifyReceiptResponse: Sendable {
   package var sent: SimulatedReceipt
   package var state: CustomerState
-  /// With the milliseconds that nothing else in it has.
+  /// The request date, the only date in it with milliseconds.
   package var requestedAt: Timestamp
   package var excludesOldTransactions: Bool
   package var era: V1Era
@@ -24,7 +24,7 @@ package struct SimulatedVerifyReceiptResponse: Sendable {
     era = state.era
   }
 
-  /// The receipt that Apple signs for the answer; trimmed as the answer is.
+  /// The receipt that Apple signs for the response, trimmed like the response.
   package var latestReceipt: SimulatedReceipt {
     var receipt = state.receipt(with: latest)
     receipt.createdAt = sent.createdAt
@@ -53,7 +53,7 @@ package struct SimulatedVerifyReceiptResponse: Sendable {
     return answer.object
   }
 
-  /// The answer with a receipt that `pki` signs now.
+  /// Creates the response with a receipt that `pki` signs now.
   package func object(signedBy pki: ReceiptPKI) throws(CertificateError) -> JSONObject {
     object(latestReceipt: try latestReceipt.encoded(signedBy: pki))
   }

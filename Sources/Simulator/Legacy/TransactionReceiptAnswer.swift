@@ -2,7 +2,7 @@ package import JSON
 package import Signing
 import Time
 
-/// verifyReceipt's answer about the receipt of one transaction, as iOS 6 made them: flat objects, and no arrays.
+/// The verifyReceipt response for an iOS 6 transaction receipt: flat objects without arrays.
 package struct TransactionReceiptAnswer: Sendable {
   package var sent: SimulatedReceipt.Purchase
   package var state: CustomerState
@@ -12,7 +12,7 @@ package struct TransactionReceiptAnswer: Sendable {
     self.state = state
   }
 
-  /// The newest period of the subscription that was sent; nil for anything else.
+  /// The newest period of the subscription in the sent receipt; otherwise `nil`.
   private var latest: SimulatedReceipt.Purchase? {
     state.latestPeriods.first { $0.transaction.originalTransactionID == sent.transaction.originalTransactionID }
   }
@@ -21,10 +21,10 @@ package struct TransactionReceiptAnswer: Sendable {
     state.subscriptions.first { $0.originalTransactionID == sent.transaction.originalTransactionID }
   }
 
-  /// Nobody is paid up, in grace or not: status 21006.
+  /// Whether the subscription is not paid, in grace or not: status 21006.
   package var isExpired: Bool { subscription.map { $0.status != 1 } ?? false }
 
-  /// The answer, with a new receipt by `signer` as long as the subscription is active.
+  /// Creates the response, with a new receipt by `signer` while the subscription is active.
   package func object(signedBy signer: CertificateAuthority) throws(CertificateError) -> JSONObject {
     var answer = PayloadMembers()
     if let subscription { answer.add("auto_renew_status", subscription.renewal.willRenew ? 1 : 0 as Int64) }
@@ -48,7 +48,7 @@ package struct TransactionReceiptAnswer: Sendable {
     return answer.object
   }
 
-  /// What the receipt of a purchase signs, as verifyReceipt calls it.
+  /// Returns the signed content of a purchase's receipt under verifyReceipt's names.
   private func signed(_ purchase: SimulatedReceipt.Purchase) -> PayloadMembers {
     var row = PayloadMembers()
     for (key, value) in SimulatedTransactionReceipt(purchase).pairs { row.add(key.replacing("-", with: "_"), value) }
@@ -64,7 +64,7 @@ package struct TransactionReceiptAnswer: Sendable {
     return row.object
   }
 
-  /// One transaction as V1's deprecated fields tell it: `expires_date` in milliseconds.
+  /// Returns one transaction in V1's deprecated fields, with `expires_date` in milliseconds.
   static func flat(_ purchase: SimulatedReceipt.Purchase, in app: SimulatedApp) -> JSONObject {
     let transaction = purchase.transaction
     let isProduction = app.environment == .production

@@ -1,8 +1,7 @@
 import Signing
 
-/// What V1 tells of it.
 extension WorldNotification {
-  /// As V1 told it: none, one, or two messages, in their order.
+  /// Zero, one or two V1 messages in their order.
   package var v1: [SimulatedV1Notification] {
     guard let transaction else { return [] }
     let types = legacyTypes(transaction)
@@ -33,7 +32,7 @@ extension WorldNotification {
     return types
   }
 
-  /// Apple: the Sandbox sends these alone.
+  /// Apple: the Sandbox sends only these.
   private static let sandboxTypes: Set<String> = [
     "INITIAL_BUY", "DID_CHANGE_RENEWAL_PREF", "DID_CHANGE_RENEWAL_STATUS", "DID_RENEW", "INTERACTIVE_RENEWAL", "CANCEL",
     "REFUND",
@@ -41,9 +40,9 @@ extension WorldNotification {
 }
 
 extension WorldEvent.Kind {
-  /// V1's types, in the order in which they are sent; none: V1 does not tell of it.
+  /// Returns V1's types in the order of sending; empty if V1 does not report the event.
   ///
-  /// The second message of a pair that Apple documents is a happening of its own where it changes anything.
+  /// The second message of a pair that Apple documents is a separate event if it changes anything.
   package func v1(of kind: Product.Kind) -> [String] {
     switch self {
     case .subscribed: ["INITIAL_BUY"]

@@ -1,15 +1,15 @@
 import Signing
 import Time
 
-/// What households of one app live by: what is sold, for how much, and what is likely.
+/// The products, prices and behavior rates of one app for its households.
 ///
-/// One object for all who refer to it: notifications keep it by the million.
+/// A shared object, because millions of notifications refer to it.
 final class AppMarket: Sendable {
-  /// Among the world's apps.
+  /// The index among the world's apps.
   let index: Int
   let plan: AppPlan
   let seed: UInt64
-  /// The places of products in the plan that may be bought first.
+  /// The plan's indexes of products that customers can buy first.
   let subscriptions: [Int]
   let oneTimePurchases: [Int]
   private let places: [String: Int]
@@ -33,7 +33,7 @@ final class AppMarket: Sendable {
     environment == .production ? production : sandbox
   }
 
-  /// The app as it is for customers of an environment.
+  /// Returns the app for customers of an environment.
   func app(in environment: AppStoreEnvironment) -> SimulatedApp {
     var app = plan.app
     app.environment = environment
@@ -42,14 +42,14 @@ final class AppMarket: Sendable {
 
   func product(_ id: String) -> Int? { places[id] }
 
-  /// The price for new customers, in thousandths of a dollar.
+  /// Returns the price for new customers, in thousandths of a dollar.
   func price(of product: Int, at date: Timestamp) -> Int64 {
     let id = plan.products[product].id
     let change = plan.priceChanges.filter { $0.productID == id && $0.date <= date }.max { $0.date < $1.date }
     return change?.price ?? plan.products[product].price
   }
 
-  /// How long access goes on after a period that could not be paid for; nil: not at all.
+  /// Returns how long access continues after an unpaid period; `nil` without grace.
   func grace(after charge: Charge) -> Interval? {
     let product = plan.products[Int(charge.product)]
     let wasFree = charge.offer >= 0 && product.offers[Int(charge.offer)].discount == .freeTrial
@@ -57,22 +57,24 @@ final class AppMarket: Sendable {
     return product.period?.grace
   }
 
-  /// Products of the same group, in the order of the plan.
+  /// Returns the products of the same group in the plan's order.
   func group(of product: Int) -> [Int] {
     subscriptions.filter { plan.products[$0].subscriptionGroupID == plan.products[product].subscriptionGroupID }
   }
 
-  /// What changing from one product of a group to another is.
+  /// Classifies a change between two products of a group.
   func change(from old: Int, to new: Int) -> ProductChange {
     let (old, new) = (plan.products[old], plan.products[new])
     if new.level < old.level { return .upgrade }
     if new.level > old.level { return .downgrade }
-    // Within a level the same duration is reported as an upgrade and takes effect at once.
+    // Within a level, Apple reports the same duration as an upgrade with immediate effect.
     return new.period == old.period ? .upgrade : .crossgrade
   }
 }
 
-/// Apple: a change to a higher level happens at once; to a lower one, or to another duration, with the next period.
+/// The kind of a product change.
+///
+/// Apple: a change to a higher level is immediate; to a lower level or another duration, it comes with the next period.
 enum ProductChange: Hashable, Sendable {
   case upgrade, downgrade, crossgrade
 }

@@ -1,24 +1,24 @@
 import Time
 
-/// A charge or grant as a world remembers it: the numbers from which every form of it is made.
+/// A stored charge or grant, from which all its payloads are made.
 struct Charge: Hashable, Sendable {
   let id: Int64
   let originalID: Int64
-  /// 0: none.
+  /// 0 means missing.
   let webOrderLineItemID: Int64
-  /// Places in the plan: of the product, and of the offer among the product's, -1 for none.
+  /// Indexes of the product in the plan, and of the offer in the product; -1 without an offer.
   let product: Int32
   let offer: Int16
   let isShared: Bool
   let isRenewal: Bool
   let quantity: Int32
-  /// When it was made; a renewal begins up to a day later.
+  /// The time of the charge, for a renewal up to a day before it begins.
   let madeAt: Timestamp
   let purchaseDate: Timestamp
   let originalPurchaseDate: Timestamp
   /// In thousandths of a US dollar.
   let price: Int64
-  /// The happening that made it.
+  /// The event that created it.
   let origin: Int32
 
   var expiresDate: Timestamp?
@@ -26,59 +26,63 @@ struct Charge: Hashable, Sendable {
   var revocation: Revocation?
   var isUpgraded = false
   var isFinished = false
-  /// When anything above changed last.
+  /// The last change of any member above.
   var modifiedAt: Timestamp
-  /// The happening that made it as it is.
+  /// The event of the last change.
   var sequence: Int32
 }
 
-/// What Apple intends to do next with a subscription, as a world remembers it.
+/// A stored renewal intent: Apple's next action on a subscription.
 struct RenewalIntent: Hashable, Sendable {
   enum Phase: UInt8, Hashable, Sendable {
     /// Paid, or in its last paid period.
     case active
-    /// Charging is tried, in grace or after it.
+    /// Apple retries the charge, in grace or after it.
     case retry
     case lapsed
     case revoked
   }
 
-  /// The current period, among the member's charges.
+  /// The index of the current period in the member's charges.
   var charge: Int32
   var phase = Phase.active
   var nextProduct: Int32
-  /// The offer of the next period, among the next product's; -1 for none.
+  /// The index of the next period's offer in the next product; -1 without one.
   var nextOffer: Int16 = -1
-  /// How many of the coming periods have it.
+  /// The number of coming periods with the offer.
   var offerPeriods: Int16 = 0
   var willRenew = true
-  /// Of the next period, in thousandths of a dollar, offers apart: nobody's price changes without being announced.
+  /// The next period's price without offers, in thousandths of a dollar.
+  ///
+  /// Every price change is announced first.
   var price: Int64
   var expirationIntent: SimulatedRenewal.ExpirationIntent?
   var isInBillingRetryPeriod: Bool?
   var gracePeriodExpiresDate: Timestamp?
-  /// 0: asked and not answered; 1: agreed, or told without being asked.
+  /// 0: asked, no response.
+  ///
+  /// 1: agreed, or notified without a question.
   var priceIncreaseStatus: Int64?
-  /// Why Apple will not renew it, although the customer wants it.
+  /// The reason why Apple will not renew although the customer wants it.
   var refusal: SimulatedRenewal.ExpirationIntent?
-  /// V1 tells of consent only where it was asked for.
+  /// V1 reports consent only if Apple asked for it.
   var isConsentAsked = false
   var recentSubscriptionStartDate: Timestamp
   var renewalDate: Timestamp?
-  /// The happening that made it as it is.
+  /// The event of the last change.
   var sequence: Int32
 }
 
-/// One customer's subscription within a group, for ever: it may lapse and come back.
+/// One customer's subscription within a group; it may lapse and resume.
 struct Subscription: Hashable, Sendable {
   let originalID: Int64
-  /// Whose it is and which of theirs, when it is shared by somebody of the family.
+  /// The family member and the subscription that this one is shared from.
   let sharer: Sharer?
-  /// What was intended, the oldest first; the last counts.
+  /// The renewal intents, oldest first; the last is current.
   var intentions: [RenewalIntent]
-  /// Grows with every new period and end: what was due in an earlier one is no longer.
+  /// Grows with every new period and end, which cancels events planned for an earlier one.
   var generation: Int32 = 0
-  /// The next renewal will fail or has failed.
+  /// Whether the next renewal will fail or has failed.
   var isFailing = false
 
   struct Sharer: Hashable, Sendable {

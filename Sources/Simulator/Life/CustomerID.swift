@@ -1,8 +1,8 @@
-/// Somebody who uses one app of a world: a member of a household.
+/// A customer of one app of a world: a member of a household.
 package struct CustomerID: Hashable, Comparable, Sendable, CustomStringConvertible {
-  /// From 0, in the order in which they came to the world.
+  /// The household's number from 0, in order of arrival.
   package let household: Int
-  /// From 0 within the household.
+  /// The number from 0 within the household.
   package let member: Int
 
   package init(household: Int, member: Int = 0) {
@@ -14,7 +14,7 @@ package struct CustomerID: Hashable, Comparable, Sendable, CustomStringConvertib
     (a.household, a.member) < (b.household, b.member)
   }
 
-  /// As commands and logs name them: `12.0`.
+  /// The text for commands and logs, such as `12.0`.
   package var description: String { "\(household).\(member)" }
 
   package init?(_ description: String) {

@@ -1,11 +1,11 @@
 import Time
 
-/// What Apple does at the end of periods, and what customers decide about it.
+/// Apple's actions at the end of periods, and the customer's decisions about them.
 extension Household {
-  /// Apple tries to charge for so long after a period ended.
+  /// The time after the end of a period in which Apple retries the charge.
   static let retry = Interval.days(60)
 
-  /// Plans what is due in the period that has just begun, by Apple and by habit.
+  /// Plans the events of the period that has just begun.
   mutating func beginPeriod(_ subscription: Int, of member: Int, in market: AppMarket) {
     members[member].subscriptions[subscription].generation += 1
     members[member].subscriptions[subscription].isFailing = false
@@ -23,7 +23,7 @@ extension Household {
     ]
     for (likelihood, kind) in incidents where isLikely(likelihood) {
       let date = charge.purchaseDate + .seconds(Int64(random.number(in: 3_600..<Int(room))))
-      // What was paid in grace was bought before it was paid.
+      // A purchase in grace is made before its payment.
       planFor(subscription, of: member, kind, at: max(date, charge.madeAt + .minutes(1)))
     }
   }
@@ -35,7 +35,7 @@ extension Household {
     planFor(subscription, of: member, .attemptRenewal, at: end - .seconds(Int64(early)))
   }
 
-  /// Plans something that is due only as long as nothing else begins or ends a period.
+  /// Plans an event that any other beginning or end of a period cancels.
   mutating func planFor(_ subscription: Int, of member: Int, _ kind: ScheduledEvent.Kind, at date: Timestamp) {
     plan(
       kind, at: date, of: member, index: subscription,
@@ -44,7 +44,7 @@ extension Household {
 
   mutating func isLikely(_ thousandths: Int) -> Bool { thousandths > 0 && random.number(in: 0..<1_000) < thousandths }
 
-  /// A day or more before the end.
+  /// Attempts a renewal, a day or more before the end.
   mutating func attemptRenewal(_ subscription: Int, of member: Int, at date: Timestamp, in market: AppMarket) {
     let intention = members[member].subscriptions[subscription].intention
     guard intention.phase == .active, let end = members[member].charges[Int(intention.charge)].expiresDate else {
@@ -57,24 +57,24 @@ extension Household {
     planFor(subscription, of: member, .endPeriod, at: end)
   }
 
-  /// Whether another period follows, as far as the customer has a say in it: who is committed has none.
+  /// Whether the customer's choice allows another period; a commitment overrides the choice.
   private func isRenewed(_ intention: RenewalIntent, of member: Int) -> Bool {
     intention.willRenew || members[member].charges[Int(intention.charge)].commitment?.isOpen ?? false
   }
 
-  /// Apple will not renew it, and tells of that when the period ends.
+  /// Refuses the renewal; Apple reports the refusal when the period ends.
   mutating func refuseRenewal(
     _ subscription: Int, because reason: SimulatedRenewal.ExpirationIntent, of member: Int
   ) {
     guard members[member].subscriptions[subscription].intention.phase == .active else { return }
-    // Nobody sees it before then, so no happening tells of it.
+    // The refusal is invisible before then, so no event reports it.
     members[member].subscriptions[subscription].intention.refusal = reason
   }
 
   mutating func endPeriod(_ subscription: Int, of member: Int, at date: Timestamp, in market: AppMarket) {
     let intention = members[member].subscriptions[subscription].intention
     guard intention.phase == .active || intention.phase == .retry else { return }
-    // What is shared is prolonged by who shares it, or ends.
+    // The sharer renews or ends shared subscriptions.
     if !isRenewed(intention, of: member) || isFull || members[member].subscriptions[subscription].sharer != nil {
       return expire(subscription, .expired, .cancelled, of: member, at: date, in: market)
     }
@@ -97,7 +97,9 @@ extension Household {
     payPeriod(.renewed, subscription, of: member, from: end, at: date, in: market)
   }
 
-  /// Could be paid after all; within grace the new period begins where the old one ended, later at once.
+  /// Pays a failed renewal.
+  ///
+  /// Within grace the new period begins where the old one ended, later immediately.
   mutating func recover(_ subscription: Int, of member: Int, at date: Timestamp, in market: AppMarket) {
     let intention = members[member].subscriptions[subscription].intention
     guard intention.phase == .retry, intention.willRenew, !isFull else { return }
@@ -144,13 +146,13 @@ extension Household {
     }
   }
 
-  /// A whole second between two.
+  /// Returns a random whole second between two dates.
   mutating func moment(between start: Timestamp, and end: Timestamp) -> Timestamp {
     let seconds = Int(max(1_000, (end - start).milliseconds) / 1_000)
     return start + .seconds(Int64(random.number(in: 0..<seconds)))
   }
 
-  /// Grace is over; charging is still tried.
+  /// Ends grace; charging is still retried.
   mutating func endGrace(_ subscription: Int, of member: Int, at date: Timestamp) {
     guard members[member].subscriptions[subscription].intention.phase == .retry else { return }
     begin()
@@ -179,7 +181,7 @@ extension Household {
     }
   }
 
-  /// Nothing when it is as wanted already, or nothing could renew.
+  /// Sets auto-renewal, unless it has this value or cannot renew.
   mutating func setAutoRenew(
     _ isOn: Bool, _ subscription: Int, of member: Int, at date: Timestamp, in market: AppMarket
   ) {
@@ -191,7 +193,7 @@ extension Household {
     tell(kind, of: member, charge: Int(intention.charge), subscription: subscription, at: date)
     guard !isOn else { return }
     if intention.phase == .retry {
-      // Nobody tries to charge any more: it ends with its grace, or now.
+      // Charging is no longer retried: the subscription ends with its grace, or now.
       members[member].subscriptions[subscription].generation += 1
       planFor(subscription, of: member, .endPeriod, at: max(date, intention.gracePeriodExpiresDate ?? date))
     } else if isLikely(market.plan.habits.turnsAutoRenewOnAgain),
@@ -201,7 +203,7 @@ extension Household {
     }
   }
 
-  /// The period is longer, because the developer asked for it.
+  /// Extends the period at the developer's request.
   mutating func extend(_ subscription: Int, by interval: Interval, of member: Int, at date: Timestamp) {
     let place = Int(members[member].subscriptions[subscription].intention.charge)
     guard members[member].subscriptions[subscription].intention.phase == .active,
@@ -215,7 +217,7 @@ extension Household {
     planRenewal(subscription, of: member, after: date, end: end + interval)
   }
 
-  /// Tells of another price from the next period on.
+  /// Announces another price from the next period.
   mutating func announce(
     _ price: Int64, needsConsent: Bool, _ subscription: Int, of member: Int, at date: Timestamp, in market: AppMarket
   ) {
@@ -244,7 +246,7 @@ extension Household {
     tell(.priceAgreed, of: member, charge: Int(intention.charge), subscription: subscription, at: date)
   }
 
-  /// Tells it of the subscription and of what others have of it.
+  /// Reports an event of the subscription and of its shared copies.
   private mutating func tellAll(_ kind: WorldEvent.Kind, _ subscription: Int, of member: Int, at date: Timestamp) {
     let place = Int(members[member].subscriptions[subscription].intention.charge)
     tell(kind, of: member, charge: place, subscription: subscription, at: date)

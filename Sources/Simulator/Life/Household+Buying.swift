@@ -1,8 +1,7 @@
 import Time
 
-/// What customers buy.
 extension Household {
-  /// A charge, made within the happening under way; its place among the member's.
+  /// Creates a charge within the current event and returns its index among the member's.
   ///
   /// - Parameters:
   ///   - original: the charge that began the subscription; nil for one that begins something.
@@ -50,7 +49,7 @@ extension Household {
     if isSharing { share(subscription, of: member, .subscribed, at: date, in: market) }
   }
 
-  /// Buys again after it lapsed, was revoked, or could not be paid for.
+  /// Buys again after a lapse, a revocation or a failed payment.
   mutating func resubscribe(
     _ subscription: Int, to product: Int, offer: Int = -1, of member: Int, at date: Timestamp, in market: AppMarket
   ) {
@@ -63,7 +62,7 @@ extension Household {
     if isSharing { share(subscription, of: member, .resubscribed, at: date, in: market) }
   }
 
-  /// Changes at once; what is left of the old period is given back by Apple.
+  /// Upgrades immediately; Apple refunds the rest of the old period.
   mutating func upgrade(
     _ subscription: Int, to product: Int, offer: Int = -1, of member: Int, at date: Timestamp, in market: AppMarket
   ) {
@@ -78,7 +77,7 @@ extension Household {
     if isSharing { share(subscription, of: member, .upgraded, at: date, in: market) }
   }
 
-  /// Changes with the next period.
+  /// Changes the product with the next period.
   mutating func downgrade(
     _ subscription: Int, to product: Int, offer: Int = -1, of member: Int, at date: Timestamp, in market: AppMarket
   ) {
@@ -96,7 +95,7 @@ extension Household {
       at: date)
   }
 
-  /// Takes a downgrade back.
+  /// Reverts a downgrade.
   mutating func keepProduct(_ subscription: Int, of member: Int, at date: Timestamp, in market: AppMarket) {
     let place = Int(members[member].subscriptions[subscription].intention.charge)
     let product = members[member].charges[place].product
@@ -110,7 +109,7 @@ extension Household {
     tell(.downgradeTakenBack, of: member, charge: place, subscription: subscription, at: date)
   }
 
-  /// Redeems an offer for the next periods of what is subscribed to.
+  /// Redeems an offer for the next periods of a subscription.
   mutating func redeem(
     _ offer: Int, _ subscription: Int, of member: Int, at date: Timestamp, in market: AppMarket
   ) {
@@ -145,7 +144,7 @@ extension Household {
     tell(.restored, of: member, at: date)
   }
 
-  /// A further period within the happening under way; its place among the charges.
+  /// Adds a period within the current event and returns its index among the charges.
   mutating func nextPeriod(
     _ subscription: Int, _ product: Int, offer: Int, of member: Int, isRenewal: Bool, from start: Timestamp,
     at date: Timestamp, in market: AppMarket
@@ -177,7 +176,7 @@ extension Household {
     }
   }
 
-  /// The offer with which a period was just bought holds for the next too, if it has periods left.
+  /// Keeps the offer of the new period for the next one, if it has periods left.
   private mutating func keepOffer(
     _ offer: Int, of product: Int, _ subscription: Int, of member: Int, left: Int? = nil, in market: AppMarket
   ) {

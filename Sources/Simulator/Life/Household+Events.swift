@@ -1,8 +1,8 @@
 import Time
 
-/// What happens by itself.
+/// Events that happen without an order.
 extension Household {
-  /// Lets an event happen, if it still makes sense.
+  /// Performs an event if it still applies.
   mutating func happen(_ event: ScheduledEvent, in market: AppMarket) {
     let (member, index, date) = (Int(event.member), Int(event.index), event.date)
     switch event.kind {
@@ -64,7 +64,7 @@ extension Household {
 
   private mutating func subscribeByHabit(to product: Int, of member: Int, at date: Timestamp, in market: AppMarket) {
     let group = market.group(of: product)
-    // Somebody of the family may have shared one already.
+    // A family member may already share one.
     let isSubscribed = members[member].subscriptions.contains { subscription in
       group.contains(Int(members[member].charges[Int(subscription.intention.charge)].product))
     }
@@ -161,7 +161,7 @@ extension Household {
     restore(member, at: date)
   }
 
-  /// Plans what becomes of prices that change after `date`.
+  /// Plans the effects of price changes after `date`.
   mutating func planPriceChanges(after date: Timestamp, in market: AppMarket) {
     for (index, change) in market.plan.priceChanges.enumerated() where change.date > date {
       plan(.changePrice, at: change.date, of: 0, index: index)
@@ -183,6 +183,6 @@ extension Household {
 }
 
 extension SplitMix64 {
-  /// One of them; nil when there are none.
+  /// Returns a random element; `nil` if empty.
   fileprivate mutating func choice(of places: [Int]) -> Int? { places.isEmpty ? nil : element(of: places) }
 }

@@ -1,10 +1,10 @@
 import Time
 
-/// What a family has in common: every member's access is a purchase of their own, with their own ids.
+/// Family Sharing: every member's access is a separate purchase with its own IDs.
 extension Household {
-  /// Gives the others what was just paid for, or a further period of it.
+  /// Gives the others a new purchase or period of it.
   ///
-  /// What was revoked stays so until sharing begins anew.
+  /// A revoked share stays revoked until sharing begins again.
   mutating func share(
     _ subscription: Int, of member: Int, _ kind: WorldEvent.Kind, at date: Timestamp, in market: AppMarket
   ) {
@@ -36,7 +36,7 @@ extension Household {
     }
   }
 
-  /// The purchaser has changed to what is not shared: the others have it until their period ends.
+  /// Ends sharing after a change to an unshared product: the others keep it until their period ends.
   private mutating func leave(_ subscription: Int, of member: Int, isAtOnce: Bool, at date: Timestamp) {
     let sharer = Subscription.Sharer(member: member, subscription: subscription)
     for other in members.indices where other != member {
@@ -61,7 +61,7 @@ extension Household {
     guard old.phase != .revoked || isSharing, !isFull else { return }
     let kind = old.phase == .lapsed || old.phase == .revoked ? .resubscribed : kind
     let current = members[member].charges[Int(old.charge)]
-    // The same period is not given twice.
+    // The same period is not shared twice.
     guard current.purchaseDate < source.purchaseDate || current.revocation != nil else { return }
     members[member].subscriptions[subscription].generation += 1
     grant(source, to: member, continuing: current, at: date, in: market) { household, place in
@@ -78,7 +78,7 @@ extension Household {
     }
   }
 
-  /// A member's own record of what somebody else bought, in a happening of its own that `tell` ends.
+  /// Records a shared purchase for a member, in a separate event that the caller must end.
   mutating func grant(
     _ source: Charge, to member: Int, continuing original: Charge?, at date: Timestamp, in market: AppMarket,
     tell: (inout Self, Int) -> Void
@@ -97,7 +97,7 @@ extension Household {
     tell(&self, place)
   }
 
-  /// What befalls a subscription befalls what others have of it.
+  /// Repeats an event of a subscription for its shared copies.
   mutating func mirror(_ kind: WorldEvent.Kind, _ subscription: Int, of member: Int, at date: Timestamp) {
     let source = members[member].subscriptions[subscription].intention
     let sharer = Subscription.Sharer(member: member, subscription: subscription)
@@ -118,7 +118,7 @@ extension Household {
     }
   }
 
-  /// The purchaser shares nothing any more, or one purchase was taken back.
+  /// Ends all sharing by the purchaser, or of one refunded purchase.
   mutating func endSharing(of charge: Charge? = nil, by member: Int, at date: Timestamp) {
     for other in members.indices where other != member {
       for place in members[other].charges.indices {
@@ -145,7 +145,7 @@ extension Household {
     tell(.sharingEnded, of: member, charge: place, subscription: subscription, at: date)
   }
 
-  /// Gives the others what was bought for ever, who do not have it.
+  /// Gives a non-consumable to members that do not have it.
   mutating func shareOnce(_ place: Int, of member: Int, at date: Timestamp, in market: AppMarket) {
     let source = members[member].charges[place]
     let product = market.plan.products[Int(source.product)]
@@ -159,7 +159,7 @@ extension Household {
     }
   }
 
-  /// Begins to share what is owned.
+  /// Begins to share all owned purchases.
   mutating func beginSharing(by member: Int, at date: Timestamp, in market: AppMarket) {
     isSharing = true
     for place in members[member].charges.indices { shareOnce(place, of: member, at: date, in: market) }
@@ -173,7 +173,7 @@ extension Household {
 
   private func isOpen(_ charge: Charge, at date: Timestamp) -> Bool { charge.expiresDate.map { date < $0 } ?? true }
 
-  /// Whether somebody bought what another has a share of.
+  /// Whether the member bought the original of a shared charge.
   private func isFrom(_ member: Int, _ shared: Charge) -> Bool {
     members[member].charges.contains {
       !$0.isShared && $0.product == shared.product && $0.purchaseDate == shared.purchaseDate

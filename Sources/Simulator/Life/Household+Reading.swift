@@ -1,7 +1,7 @@
 import Signing
 import Time
 
-/// What is true of a household's members after each thing that happened.
+/// The state of a household's members after each event.
 extension Household {
   func customer(_ member: Int, in market: AppMarket) -> Customer {
     let person = members[member]
@@ -13,7 +13,7 @@ extension Household {
       appAccountToken: person.hasAccountToken ? tokens.uuid() : nil)
   }
 
-  /// What is true of a member after the happening `sequence`, looked at on a date.
+  /// Returns a member's state after the event `sequence`, seen on a date.
   func state(of member: Int, asOf sequence: Int32, at date: Timestamp, in market: AppMarket) -> CustomerState {
     let person = members[member]
     let app = market.app(in: environment)
@@ -38,13 +38,13 @@ extension Household {
       date: date, purchases: purchases, subscriptions: subscriptions)
   }
 
-  /// One purchase of a member after the happening `sequence`; nil before it was made.
+  /// Returns one purchase of a member after the event `sequence`; `nil` before it was made.
   func transaction(_ place: Int, of member: Int, asOf sequence: Int32, in market: AppMarket) -> SimulatedTransaction? {
     guard let charge = members[member].charge(place, asOf: sequence) else { return nil }
     return transaction(charge, of: member, customer(member, in: market), market.app(in: environment), market)
   }
 
-  /// One subscription of a member after the happening `sequence`; nil before it began.
+  /// Returns one subscription of a member after the event `sequence`; `nil` before it began.
   func subscription(_ place: Int, of member: Int, asOf sequence: Int32, at date: Timestamp, in market: AppMarket)
     -> WorldSubscription?
   {

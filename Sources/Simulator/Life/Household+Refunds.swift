@@ -1,8 +1,7 @@
 import Time
 
-/// Money back.
 extension Household {
-  /// Apple asks the app how much of it was used.
+  /// Requests a refund; Apple asks the app for consumption information.
   mutating func requestRefund(_ place: Int, reason: String, of member: Int, at date: Timestamp) {
     begin()
     tell(
@@ -45,9 +44,9 @@ extension Household {
       .refundDeclined, of: member, charge: place, subscription: subscription(ofCharge: place, of: member), at: date)
   }
 
-  /// The customer has access again for what is left of it, and nothing says that there was a revocation.
+  /// Restores the rest of the access without a trace of the revocation.
   ///
-  /// What the family lost stays lost: nobody says that Apple gives it back.
+  /// The family's access stays revoked, because Apple does not document that it returns.
   mutating func reverseRefund(_ place: Int, of member: Int, at date: Timestamp) {
     guard let kind = members[member].charges[place].revocation?.kind, kind != .familyRevoke else { return }
     let subscription = subscription(ofCharge: place, of: member)
@@ -70,7 +69,7 @@ extension Household {
     tell(.refundReversed, of: member, charge: place, subscription: subscription, at: date)
   }
 
-  /// What Apple decides by habit.
+  /// Decides a refund request by the behavior rates.
   mutating func decideRefund(_ place: Int, of member: Int, at date: Timestamp, in market: AppMarket) {
     guard members[member].charges[place].revocation == nil else { return }
     let habits = market.plan.habits
@@ -87,7 +86,7 @@ extension Household {
     }
   }
 
-  /// The subscription that a charge is a period of.
+  /// Finds the subscription of a charge.
   func subscription(ofCharge place: Int, of member: Int) -> Int? {
     let original = members[member].charges[place].originalID
     return members[member].subscriptions.firstIndex { $0.originalID == original }

@@ -1,26 +1,26 @@
 import Signing
 import Time
 
-/// People who share purchases, mostly one alone: everything that happens to them depends on nobody else.
+/// People that share purchases, mostly one person, independent of all other households.
 ///
-/// So a world may be stepped in any way, and the same seed tells the same of each household.
+/// So a world may be stepped in any way, and the same seed gives the same events for each household.
 struct Household: Sendable {
   let number: Int32
-  /// Among the world's apps.
+  /// The index among the world's apps.
   let app: Int32
   let environment: AppStoreEnvironment
   var members: [Member]
   var isSharing = false
   var random: SplitMix64
-  /// Everything that happened, the oldest first.
+  /// The events, oldest first.
   private(set) var log: [WorldEvent] = []
-  /// The happening that is under way, or the last one.
+  /// The current event, or the last one.
   private(set) var sequence: Int32 = 0
-  /// Planned since somebody took them into the agenda.
+  /// Events planned since the agenda last collected them.
   var planned: [ScheduledEvent] = []
-  /// Events planned ever.
+  /// The number of events ever planned.
   private var order: Int32 = 0
-  /// Ids given out; the first ones are of the members' downloads.
+  /// The number of IDs in use; the first ones are of the members' downloads.
   private var slot = 8
   private var lastDate: Timestamp
   private var lastDue: Timestamp
@@ -43,19 +43,19 @@ struct Household: Sendable {
     let downloadedAt: Timestamp
     var preorderedAt: Timestamp?
     var licence: VolumeLicence?
-    /// In the order in which they were made.
+    /// The charges in the order in which they were made.
     var charges: [Charge] = []
-    /// Charges as they were before they changed, the oldest first, with their places.
+    /// Earlier versions of charges with their indexes, oldest first.
     var earlier: [(place: Int, charge: Charge)] = []
     var subscriptions: [Subscription] = []
-    /// When everything was restored, and by which happening.
+    /// The date and event of each restore.
     var restores: [(date: Timestamp, sequence: Int32)] = []
-    /// Account tokens that were set later, by original transaction id.
+    /// Account tokens that were set later, by original transaction ID.
     var accountTokens: [Int64: String] = [:]
     var hasWorkingPayment = true
     var hasJoined = false
 
-    /// The purchase as it was after a happening; nil before it was made.
+    /// Returns the purchase after an event; `nil` before it was made.
     func charge(_ place: Int, asOf sequence: Int32) -> Charge? {
       let charge = charges[place]
       if charge.sequence <= sequence { return charge }
@@ -63,7 +63,7 @@ struct Household: Sendable {
     }
   }
 
-  /// Whether there are ids for another purchase.
+  /// Whether the IDs for another purchase are used up.
   var isFull: Bool { slot + 16 > WorldIdentifiers.slots || sequence > 1_000_000_000 }
 
   mutating func nextID(_ market: AppMarket) -> Int64 {
@@ -71,13 +71,12 @@ struct Household: Sendable {
     return market.ids(environment).id(slot, of: Int(number))
   }
 
-  /// Begins a happening: what changes from here on is told by it.
+  /// Begins an event, which includes all changes until its end.
   mutating func begin() { sequence += 1 }
 
-  /// Ends a happening.
+  /// Ends an event.
   ///
-  /// Signed when it happened and after everything before it, and delivered after everything before it: what was signed
-  /// later is never older news.
+  /// It is signed and delivered after all earlier events, so a later signature is never older news.
   mutating func tell(
     _ kind: WorldEvent.Kind, of member: Int, charge: Int? = nil, subscription: Int? = nil, at date: Timestamp,
     reason: String? = nil
@@ -100,7 +99,7 @@ struct Household: Sendable {
         generation: generation))
   }
 
-  /// Changes a charge within the happening under way, and keeps what it was.
+  /// Changes a charge within the current event, and keeps its earlier version.
   mutating func change(
     _ place: Int, of member: Int, at date: Timestamp, _ body: (inout Charge) -> Void
   ) {
@@ -111,7 +110,7 @@ struct Household: Sendable {
     members[member].charges[place].sequence = sequence
   }
 
-  /// Changes what is intended within the happening under way, and keeps what it was.
+  /// Changes the renewal intent within the current event, and keeps the earlier one.
   mutating func intend(_ subscription: Int, of member: Int, _ body: (inout RenewalIntent) -> Void) {
     var intention = members[member].subscriptions[subscription].intention
     let isNew = intention.sequence != sequence
@@ -124,7 +123,7 @@ struct Household: Sendable {
     }
   }
 
-  /// The last happening up to a time; 0 before everything.
+  /// Returns the last event until a time; 0 before the first.
   func sequence(at date: Timestamp) -> Int32 {
     var (low, high) = (0, log.count)
     while low < high {

@@ -1,6 +1,6 @@
 package import Time
 
-/// One household that lives by itself, exactly as in a world on which nobody acts.
+/// One household without orders, identical to the same household in a world without orders.
 package struct HouseholdLife: Sendable {
   private var household: Household
   private var agenda = EventQueue()
@@ -19,13 +19,13 @@ package struct HouseholdLife: Sendable {
     household.planned.removeAll(keepingCapacity: true)
   }
 
-  /// Lets time pass until `date`.
+  /// Advances to `date`.
   package mutating func advance(to date: Timestamp) {
     while let event = agenda.take(dueAt: date) { happen(event) }
     now = max(now, date)
   }
 
-  /// Lets time pass until so many things have been told by Notifications V2, or nothing is planned any more.
+  /// Advances until Notifications V2 reported `count` events, or until no event is planned.
   mutating func advance(untilTold count: Int) {
     while told < count, let date = agenda.next, let event = agenda.take(dueAt: date) { happen(event) }
   }
@@ -38,12 +38,12 @@ package struct HouseholdLife: Sendable {
     takePlans()
   }
 
-  /// Everything that is true of each of its members now.
+  /// The current state of each member.
   package var states: [CustomerState] {
     household.members.indices.map { household.state(of: $0, asOf: household.sequence, at: now, in: market) }
   }
 
-  /// What was told and has arrived until now, the earliest first.
+  /// The notifications that arrived until now, earliest first.
   package var notifications: [WorldNotification] { told(until: now) }
 
   func told(until date: Timestamp) -> [WorldNotification] {

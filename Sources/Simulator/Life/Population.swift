@@ -1,16 +1,16 @@
 import Signing
 package import Time
 
-/// Everybody who comes to a world by themselves, household by household: each can be made alone, in any order.
+/// The households of a world without orders; each can be made independently, in any order.
 ///
-/// The same plan, seed and start tell of the same people, whether they live alone or in an `AppStoreWorld`.
+/// The same plan, seed and start give the same people, here or in an `AppStoreWorld`.
 package struct Population: Sendable {
   /// The households of one app and environment.
   private struct Part: Sendable {
     let households: Range<Int>
     let app: Int
     let environment: AppStoreEnvironment
-    /// How many customers there are room for in the last one.
+    /// The number of customers in the last household.
     let last: Int
   }
 
@@ -31,14 +31,14 @@ package struct Population: Sendable {
     precondition(count <= WorldIdentifiers.mostHouseholds, "more households than there are ids for")
   }
 
-  /// How many households there are; their numbers begin with 0.
+  /// The number of households, which are numbered from 0.
   package var count: Int { parts.last?.households.upperBound ?? 0 }
 
   private mutating func settle(_ customers: Int, of app: Int, in environment: AppStoreEnvironment) {
     guard customers > 0 else { return }
     let first = count
     guard markets[app].plan.habits.isFamily > 0 else {
-      // Everybody alone: nobody has to be asked.
+      // Without families, each household has one customer.
       parts.append(Part(households: first..<first + customers, app: app, environment: environment, last: 1))
       return
     }
@@ -57,7 +57,7 @@ package struct Population: Sendable {
     return min(most, isFamily ? random.number(in: 2..<6) : 1)
   }
 
-  /// The household before anything happened, with everything planned that is due by itself.
+  /// Creates the household before its first event, with all its planned events.
   func household(_ number: Int) -> Household {
     guard let part = parts.first(where: { $0.households.contains(number) }) else {
       preconditionFailure("no household \(number)")
@@ -95,7 +95,7 @@ package struct Population: Sendable {
     return household
   }
 
-  /// The life of one household on which nobody acts.
+  /// Creates the life of one household without orders.
   package func life(_ number: Int) -> HouseholdLife {
     let household = household(number)
     return HouseholdLife(household, in: markets[Int(household.app)], from: start)

@@ -1,6 +1,6 @@
 import Time
 
-/// An act that was found possible, with places for names.
+/// A possible act, with indexes instead of names.
 enum ResolvedAction: Hashable, Sendable {
   case subscribe(Int, offer: Int)
   case resubscribe(Int, to: Int, offer: Int)

@@ -1,31 +1,31 @@
 import Time
 
-/// Something that is due to happen to a household, if it still makes sense then.
+/// An event that is due for a household, if it still applies then.
 struct ScheduledEvent: Hashable, Sendable {
   enum Kind: UInt8, Hashable, Sendable {
-    // What Apple does.
+    // Apple's actions.
     case attemptRenewal, endPeriod, endGrace, endRetry, changePrice
     case decideRefund, reverseRefund, extend, refuseRenewal
-    // What customers do.
+    // Customers' actions.
     case join, buyOnce, finish, turnOff, turnOn, upgrade, downgrade, crossgrade, takeBack, redeem
     case requestRefund, pay, comeBack, answerPrice, restore, stopSharing
   }
 
   let date: Timestamp
-  /// Among the events of the household: what was planned first happens first.
+  /// The order among the household's events: the first planned happens first.
   let order: Int32
   let household: Int32
   let kind: Kind
   let member: UInt8
-  /// Of a subscription, a charge or a price change, as the kind says.
+  /// The index of a subscription, a charge or a price change, depending on the kind.
   let index: Int32
-  /// Of the subscription when this was planned.
+  /// The subscription's generation at the time of planning.
   let generation: Int32
 
   static func < (a: Self, b: Self) -> Bool { (a.date, a.household, a.order) < (b.date, b.household, b.order) }
 }
 
-/// What is due to happen in a world, the earliest first: a binary heap.
+/// The due events of a world, earliest first: a binary heap.
 struct EventQueue: Sendable {
   private var heap: [ScheduledEvent] = []
 
@@ -41,7 +41,7 @@ struct EventQueue: Sendable {
     }
   }
 
-  /// The earliest, if it is due at `date`.
+  /// Removes the earliest event, if it is due at `date`.
   mutating func take(dueAt date: Timestamp) -> ScheduledEvent? {
     guard let first = heap.first, first.date <= date, let last = heap.popLast() else { return nil }
     guard !heap.isEmpty else { return first }

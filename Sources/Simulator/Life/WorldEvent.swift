@@ -1,6 +1,6 @@
 package import Time
 
-/// One thing that happened to a customer: the log of a world, from which its notifications are made.
+/// One event of a customer in a world's log, from which notifications are made.
 package struct WorldEvent: Hashable, Sendable {
   package enum Kind: UInt8, Hashable, Sendable, CaseIterable {
     case subscribed, resubscribed, renewed, recovered
@@ -17,17 +17,17 @@ package struct WorldEvent: Hashable, Sendable {
   }
 
   package let kind: Kind
-  /// When it happened, and when Apple signs what tells of it.
+  /// The date of the event, on which Apple signs its notification.
   package let date: Timestamp
-  /// When what tells of it arrives, unless something delays it.
+  /// The arrival of its notification without delays.
   package let due: Timestamp
-  /// From 1 within a household: what is true after it.
+  /// The number of the event within the household, from 1.
   package let sequence: Int32
   package let member: Int
-  /// Among the member's purchases; -1: about none.
+  /// The index among the member's purchases; -1 without a purchase.
   package let charge: Int32
-  /// Among the member's subscriptions; -1: about none.
+  /// The index among the member's subscriptions; -1 without one.
   package let subscription: Int32
-  /// Apple's word for why a refund was asked for.
+  /// Apple's word for the reason of a refund request.
   package let consumptionRequestReason: String?
 }

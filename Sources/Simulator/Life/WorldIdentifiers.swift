@@ -1,16 +1,17 @@
 import Signing
 
-/// Ids of a world in one environment: an id tells by itself whose it is, so that a world needs no index of them.
+/// IDs of a world in one environment.
 ///
-/// Every household has a range of numbers, every number room for the id and those that restores put in its place.
+/// An ID encodes its household, so that a world needs no index. Every household has a range of numbers, and every
+/// number includes the IDs that restores create.
 struct WorldIdentifiers: Hashable, Sendable {
-  /// Households of a world: what can be asked about.
+  /// The number of households that can be found by ID.
   static let households = 1_000_000
-  /// Households that ids can be made for, where nobody asks about them.
+  /// The number of households that IDs can be made for, without finding them by ID.
   static let mostHouseholds = 10_000_000
-  /// Ids of a household: after some hundred years of weekly renewals they are used up.
+  /// The IDs of a household, enough for some hundred years of weekly renewals.
   static let slots = 100_000
-  /// Restores of one purchase that have ids of their own.
+  /// The restores of one purchase with different IDs.
   static let restores = 500
 
   private static let step: Int64 = 1_000
@@ -22,19 +23,19 @@ struct WorldIdentifiers: Hashable, Sendable {
 
   init(environment: AppStoreEnvironment, seed: UInt64) {
     var namespace = SplitMix64(seed: seed)
-    // Production's ids have 15 digits, the others' 16 and begin with 2: as seen in payloads of 2021 to 2026.
+    // Production's IDs have 15 digits, the others' 16 and begin with 2, as in payloads of 2021 to 2026.
     let first: Int64 = environment == .production ? 100_000_000_000_000 : 2_000_000_000_000_000
     base = first + Int64(namespace.number(in: 0..<8)) * 100_000_000_000_000
     self.environment = environment
   }
 
-  /// The id with a number within a household.
+  /// Returns the ID with a number within a household.
   func id(_ slot: Int, of household: Int) -> Int64 {
     var jitter = SplitMix64(seed: UInt64(truncatingIfNeeded: base), part: household &* Self.slots &+ slot)
     return base + Int64(household) * Self.span + Int64(slot) * Self.step + Int64(jitter.number(in: 0..<400))
   }
 
-  /// The V1 transaction id that the `number`-th restore gave a purchase, from 1; the id itself when there was none.
+  /// Returns the V1 transaction ID of a purchase's `number`-th restore, from 1; 0 returns the ID unchanged.
   func restored(_ id: Int64, _ number: Int) -> Int64 {
     guard number > 0 else { return id }
     let offset = id - base
@@ -45,7 +46,8 @@ struct WorldIdentifiers: Hashable, Sendable {
     String(Self.appTransaction + id(member, of: household))
   }
 
-  /// Whose id it may be, restored or not, or an app transaction's; nil when this environment gave out none like it.
+  /// Finds the household of a transaction ID, restored ID or app transaction ID; `nil` for IDs outside this
+  /// environment.
   func household(of text: String) -> Int? {
     guard var number = Int64(text) else { return nil }
     if number > Self.appTransaction { number -= Self.appTransaction }
@@ -54,7 +56,7 @@ struct WorldIdentifiers: Hashable, Sendable {
     return Int(offset / Self.span)
   }
 
-  /// The id that `text` is, or was restored from.
+  /// Returns the ID that `text` is, or was restored from.
   func original(of text: String) -> Int64? {
     guard let number = Int64(text), let household = household(of: text) else { return nil }
     return id(Int((number - base) % Self.span / Self.step), of: household)
@@ -62,7 +64,7 @@ struct WorldIdentifiers: Hashable, Sendable {
 
   private static let letters = Array("BCDFGHJKLMNPQRSTVWXYZ0123456789A".utf8)
 
-  /// The order id on a customer's invoice, as `MK5TTTVWJHQ`.
+  /// Returns the order ID on a customer's invoice, such as `MK5TTTVWJHQ`.
   func orderID(of id: Int64) -> String {
     var rest = UInt64(id - base)
     var text: [UInt8] = []
@@ -73,7 +75,7 @@ struct WorldIdentifiers: Hashable, Sendable {
     return "M" + String(decoding: text, as: UTF8.self)
   }
 
-  /// The transaction of an order; nil when it is none of this environment.
+  /// Finds the transaction of an order; `nil` outside this environment.
   func transaction(ofOrder order: String) -> Int64? {
     let text = Array(order.utf8)
     guard text.count == 11, text[0] == UInt8(ascii: "M") else { return nil }

@@ -1,9 +1,9 @@
 package import Signing
 package import Time
 
-/// Something to be told about a customer: when it is due, and what Apple says in either generation.
+/// A notification about a customer, with its due date and both generations.
 ///
-/// It says what was true when it happened, whatever happened since. Nothing is made before it is asked for.
+/// It holds the state at the event, regardless of later events. Its payloads are made on demand.
 package struct WorldNotification: Sendable {
   package let happening: WorldEvent
   private let household: Household
@@ -18,23 +18,22 @@ package struct WorldNotification: Sendable {
   package var due: Timestamp { happening.due }
   package var customer: CustomerID { CustomerID(household: Int(household.number), member: happening.member) }
   package var environment: AppStoreEnvironment { household.environment }
-  /// In the customer's environment.
   package var app: SimulatedApp { market.app(in: environment) }
 
   var plan: AppPlan { market.plan }
 
-  /// What it is about, as it was then; nil: no purchase.
+  /// The purchase as it was at the event; `nil` without one.
   package var transaction: SimulatedTransaction? {
     guard happening.charge >= 0 else { return nil }
     return household.transaction(Int(happening.charge), of: happening.member, asOf: happening.sequence, in: market)
   }
 
-  /// What Apple knew of the customer then.
+  /// Apple's data about the customer at the event.
   package var state: CustomerState {
     household.state(of: happening.member, asOf: happening.sequence, at: happening.date, in: market)
   }
 
-  /// As Notifications V2 tell it; nil when they do not.
+  /// The Notifications V2 payload; `nil` if V2 does not report the event.
   package var v2: NotificationDraft? {
     guard let (type, subtype) = happening.kind.v2 else { return nil }
     let (member, date) = (happening.member, happening.date)
@@ -49,7 +48,7 @@ package struct WorldNotification: Sendable {
     return NotificationDraft(type, subtype, of: app, at: date, uuid: uuid, .data(subject))
   }
 
-  /// The same whenever it is asked for.
+  /// A stable UUID, equal for every call.
   private var uuid: String {
     var salt = SplitMix64(seed: market.seed ^ 0x6E6F_7469_6679, part: Int(household.number))
     var random = SplitMix64(seed: salt.next(), part: Int(happening.sequence) * 256 + Int(happening.kind.rawValue))
@@ -58,7 +57,7 @@ package struct WorldNotification: Sendable {
 }
 
 extension WorldEvent.Kind {
-  /// Notifications V2's type and subtype; nil: they do not tell of it.
+  /// Notifications V2's type and subtype; `nil` if V2 does not report the event.
   package var v2: (type: String, subtype: String?)? {
     switch self {
     case .subscribed: ("SUBSCRIBED", "INITIAL_BUY")

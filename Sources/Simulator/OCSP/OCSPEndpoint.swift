@@ -2,11 +2,13 @@ import HTTPServer
 import Signing
 import Time
 
-/// The simulated `ocsp.apple.com`: `/ocsp/root` answers for intermediates, `/ocsp/intermediate` for the leaf, and each
-/// other intermediate has a path of its own.
+/// The simulated `ocsp.apple.com`.
+///
+/// `/ocsp/root` responds for intermediates, `/ocsp/intermediate` for the leaf, and each other intermediate has its own
+/// path.
 struct OCSPEndpoint: Sendable {
   private let authorities: [String: CertificateAuthority]
-  /// Signs in the place of an authority to which it does not belong.
+  /// Signs responses for an authority to which it does not belong.
   private let stranger: CertificateAuthority
 
   init(_ chains: SigningChains, stranger: CertificateAuthority) {
@@ -14,10 +16,10 @@ struct OCSPEndpoint: Sendable {
     self.stranger = stranger
   }
 
-  /// The path of the responder that answers for what `authority` issued.
+  /// Returns the path of the responder for certificates that `authority` issued.
   static func path(_ authority: String) -> String { "/ocsp/\(authority)" }
 
-  /// POST with the request as body, or GET with it in base64 after the path (RFC 6960, appendix A.1).
+  /// Responds to POST with the request as body, or GET with it in base64 after the path (RFC 6960, appendix A.1).
   func answer(_ request: HTTPRequest, _ faults: [Fault], at now: Timestamp) -> HTTPResponse {
     let parts = request.path.split(separator: "/", maxSplits: 2)
     guard parts.count >= 2, let authority = authorities[String(parts[1])] else { return HTTPResponse(status: 404) }
@@ -25,7 +27,7 @@ struct OCSPEndpoint: Sendable {
     switch request.method {
     case "POST" where parts.count == 2: question = request.body
     case "GET":
-      // The whole rest, since base64 has slashes of its own, two in a row too.
+      // The whole rest, since base64 can contain slashes, even two in a row.
       let text = RawPath.rest(of: request.rawTarget, after: Self.path(String(parts[1])) + "/")
       guard let bytes = text.flatMap({ Base64.standard.decode($0) }) else { return Self.said(.malformedRequest) }
       question = bytes

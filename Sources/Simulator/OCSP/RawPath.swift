@@ -1,6 +1,6 @@
-/// The part of a request's target that varies, read where decoded paths say too little.
+/// The variable part of a request's target, for paths whose decoded form is ambiguous.
 enum RawPath {
-  /// What follows `prefix` in the path, percent escapes decoded; nil when the path begins otherwise.
+  /// Returns the rest of the path after `prefix`, percent-decoded; `nil` without that prefix.
   static func rest(of target: String, after prefix: String) -> [UInt8]? {
     let path = target.utf8.prefix { $0 != UInt8(ascii: "?") }
     guard path.starts(with: prefix.utf8) else { return nil }

@@ -2,7 +2,7 @@ package import JSON
 package import Signing
 
 extension ApplePKI {
-  /// The header that Apple writes: algorithm and the three certificates.
+  /// Apple's JWS header: algorithm and three certificates.
   package var header: JSONObject {
     [
       "alg": "ES256",
@@ -10,7 +10,7 @@ extension ApplePKI {
     ]
   }
 
-  /// The JWS of exactly these bytes of a payload.
+  /// Creates the JWS of exactly these payload bytes.
   package func sign(payload: [UInt8]) throws(CertificateError) -> [UInt8] {
     try JWS.sign(headerBytes: header.encoded(), payloadBytes: payload, with: signingKey())
   }

@@ -1,14 +1,14 @@
 package import Signing
 package import Time
 
-/// A public-key infrastructure like Apple's, made at run time: what the simulator and the tests sign with.
+/// A public-key infrastructure like Apple's, made at run time for the simulator and tests.
 ///
 /// P-384 root and intermediate, P-256 leaf, Apple's marker extensions, as in the certificates of 2021 to 2027.
 package struct ApplePKI: Sendable {
   package let root: CertificateAuthority
   package let intermediate: CertificateAuthority
   package let leaf: CertificateAuthority
-  /// The certificates of a header, the leaf first; three unless a test wants it otherwise.
+  /// The certificates of a header, leaf first; normally three.
   package var certificates: [[UInt8]]
 
   package init(root: CertificateAuthority, intermediate: CertificateAuthority, leaf: CertificateAuthority) {
@@ -18,7 +18,7 @@ package struct ApplePKI: Sendable {
     certificates = [leaf, intermediate, root].map(\.certificate.der)
   }
 
-  /// New keys and certificates as `blueprint` says, valid around `instant`.
+  /// Creates keys and certificates by `blueprint`, valid around `instant`.
   package static func generate(
     at instant: Timestamp, _ blueprint: Blueprint? = nil
   ) throws(CertificateError) -> Self {
@@ -27,7 +27,7 @@ package struct ApplePKI: Sendable {
     return try generate(below: root, blueprint)
   }
 
-  /// A new intermediate and leaf below a root that is there already.
+  /// Creates an intermediate and leaf below an existing root.
   package static func generate(
     below root: CertificateAuthority, _ blueprint: Blueprint
   ) throws(CertificateError) -> Self {
@@ -36,7 +36,6 @@ package struct ApplePKI: Sendable {
     return Self(root: root, intermediate: intermediate, leaf: leaf)
   }
 
-  /// The root, for a verifier to trust.
   package func trustedRoot() throws(CertificateError) -> RootCertificate {
     guard let root = try RootCertificate.read(root.certificate.der).first else {
       throw CertificateError(.notARoot, "no root")
@@ -48,7 +47,7 @@ package struct ApplePKI: Sendable {
 }
 
 extension ApplePKI {
-  /// What the three certificates are to say; tests change a part to make every kind of wrong one.
+  /// The contents of the three certificates; tests change a part to make every kind of wrong one.
   package struct Blueprint: Sendable {
     package struct Part: Sendable {
       package var template: CertificateTemplate
@@ -59,7 +58,7 @@ extension ApplePKI {
     package var intermediate: Part
     package var leaf: Part
 
-    /// Right ones, valid from a year before `instant`, Apple's lengths after it: 25, 15 and 2 years.
+    /// Creates valid contents from a year before `instant`, with Apple's lengths after it: 25, 15 and 2 years.
     package init(at instant: Timestamp) {
       let from = instant - .days(365)
       let marker = CertificateTemplate.Extension.init(_:)

@@ -1,7 +1,7 @@
 import Glibc
 import Signing
 
-/// Certificates and keys in files, for a developer's own machine: DER, and PEM that only their owner reads.
+/// Certificates and keys in files for a developer's own machine: DER, and PEM that only the owner can read.
 package struct PKIDirectory: Sendable {
   package let path: String
 
@@ -9,18 +9,19 @@ package struct PKIDirectory: Sendable {
 
   private static let names = ["root", "intermediate", "leaf"]
   private static let receiptNames = names.map { "receipt-\($0)" } + ["transaction-signer"]
-  /// No key or certificate is longer.
+  /// The largest size of a key or certificate.
   private static let sizeLimit = 64 << 10
 
-  /// Why files cannot be read or written, with the system's reason.
+  /// The reason why a file cannot be read or written, with the system's error.
   package struct Failure: Error, CustomStringConvertible {
     package let description: String
   }
 
-  /// Whether a PKI was saved here.
   package var exists: Bool { unsafe access("\(path)/leaf.key", F_OK) == 0 }
 
-  /// Writes every file anew; the directory is made if it is not there, for its owner alone.
+  /// Writes every file again.
+  ///
+  /// Creates a missing directory for its owner only.
   package func save(_ pki: ApplePKI) throws {
     try save(Self.names, [pki.root, pki.intermediate, pki.leaf])
   }
@@ -30,7 +31,7 @@ package struct PKIDirectory: Sendable {
     return ApplePKI(root: parts[0], intermediate: parts[1], leaf: parts[2])
   }
 
-  /// What signs receipts, in the same place.
+  /// Writes the receipt keys to the same directory.
   package func save(_ pki: ReceiptPKI) throws {
     try save(Self.receiptNames, [pki.root, pki.intermediate, pki.leaf, pki.transactionSigner])
   }
@@ -55,19 +56,19 @@ package struct PKIDirectory: Sendable {
       certificate: try Certificate(der: read("\(name).der")), key: try PrivateKey(pem: read("\(name).key")))
   }
 
-  /// A small file of this name beside them, replaced as a whole.
+  /// Replaces a small file of this name in the directory as a whole.
   package func save(_ bytes: [UInt8], as name: String) throws {
     guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else { throw failure("make", path) }
     try write(bytes, to: name, mode: 0o600)
   }
 
-  /// What was saved under the name; nil: nothing.
+  /// Returns the saved bytes of this name; `nil` if missing.
   package func load(_ name: String) throws -> [UInt8]? {
     guard unsafe access("\(path)/\(name)", F_OK) == 0 else { return nil }
     return try read(name)
   }
 
-  /// Through a new file beside it, so that its mode is right from the first byte.
+  /// Writes through a new file, so that the mode is right from the first byte.
   private func write(_ bytes: [UInt8], to name: String, mode: mode_t) throws {
     let (target, new) = ("\(path)/\(name)", "\(path)/.\(name).new")
     _ = unsafe unlink(new)

@@ -1,7 +1,7 @@
 package import JSON
 package import Signing
 
-/// Signs any number of payloads as one PKI, with its header encoded once.
+/// A signer of many payloads that encodes the header once.
 package struct PayloadSigner: Sendable {
   /// The header's segment and the dot after it.
   private let header: [UInt8]
@@ -12,7 +12,7 @@ package struct PayloadSigner: Sendable {
     key = try pki.signingKey()
   }
 
-  /// The JWS of exactly these bytes.
+  /// Creates the JWS of exactly these bytes.
   package func sign(payload: [UInt8]) throws(CertificateError) -> [UInt8] {
     let input = header + Base64.url.encode(payload)
     return input + [UInt8(ascii: ".")] + Base64.url.encode(try key.signature(of: input).bytes)
@@ -20,7 +20,7 @@ package struct PayloadSigner: Sendable {
 
   package func sign(_ payload: JSONObject) throws(CertificateError) -> [UInt8] { try sign(payload: payload.encoded()) }
 
-  /// The same as the text of a JSON string, to be nested in another payload.
+  /// Creates the JWS as a JSON string, to be nested in another payload.
   package func nested(_ payload: JSONObject) throws(CertificateError) -> JSONValue {
     .string(String(decoding: try sign(payload), as: UTF8.self))
   }

@@ -1,17 +1,17 @@
 package import Signing
 package import Time
 
-/// A public-key infrastructure like the one that signs Apple's receipts: RSA throughout, made at run time.
+/// A public-key infrastructure like the one of Apple's receipts: RSA throughout, made at run time.
 package struct ReceiptPKI: Sendable {
   package let root: CertificateAuthority
   package let intermediate: CertificateAuthority
   package let leaf: CertificateAuthority
-  /// Signs iOS 6 receipts of version 3; issued by the root itself, since such a receipt carries its signer alone.
+  /// The signer of iOS 6 receipts of version 3, issued by the root, since such a receipt carries only its signer.
   package let transactionSigner: CertificateAuthority
-  /// The certificates of a message, the leaf first; three unless a test wants it otherwise.
+  /// The certificates of a message, leaf first; normally three.
   package var certificates: [[UInt8]]
 
-  /// New keys and certificates as `blueprint` says; the keys take about a second.
+  /// Creates keys and certificates by `blueprint`, which takes about a second.
   package static func generate(
     at instant: Timestamp, _ blueprint: Blueprint? = nil
   ) throws(CertificateError) -> Self {
@@ -24,18 +24,18 @@ package struct ReceiptPKI: Sendable {
     try generate(at: Timestamp(0))
   }
 
-  /// New certificates; the keys are those of the process, which are made once.
+  /// Creates certificates with keys that the process makes once.
   package static func shared(at instant: Timestamp) throws(CertificateError) -> Self {
     try generate(at: instant, keys: keys.get())
   }
 
-  /// New certificates with the keys of another one.
+  /// Creates certificates with existing keys.
   package static func generate(at instant: Timestamp, keys: Self) throws(CertificateError) -> Self {
     let blueprint = Blueprint(at: instant)
     return try generate(below: .root(blueprint.root, key: keys.root.key), blueprint, keys: keys)
   }
 
-  /// New certificates below a root that is there already; with `keys` of another one, which is faster.
+  /// Creates certificates below an existing root; `keys` of another one make it faster.
   package static func generate(
     below root: CertificateAuthority, _ blueprint: Blueprint, keys: Self? = nil
   ) throws(CertificateError) -> Self {
@@ -50,7 +50,6 @@ package struct ReceiptPKI: Sendable {
       certificates: [leaf, intermediate, root].map(\.certificate.der))
   }
 
-  /// The root, for a reader to trust.
   package func trustedRoot() throws(CertificateError) -> RootCertificate {
     guard let root = try RootCertificate.read(root.certificate.der).first else {
       throw CertificateError(.notARoot, "no root")
@@ -58,14 +57,14 @@ package struct ReceiptPKI: Sendable {
     return root
   }
 
-  /// What the certificates are to say; tests change a part to make every kind of wrong one.
+  /// The contents of the certificates; tests change a part to make every kind of wrong one.
   package struct Blueprint: Sendable {
     package var root: CertificateTemplate
     package var intermediate: CertificateTemplate
     package var leaf: CertificateTemplate
     package var key = PrivateKey.Kind.rsa2048
 
-    /// Right ones, valid from ten years before `instant`: receipts are verified at their own date.
+    /// Creates valid contents from ten years before `instant`, because receipts are verified at their own date.
     package init(at instant: Timestamp) {
       let from = instant - .days(10 * 365)
       let marker = CertificateTemplate.Extension.init(_:)

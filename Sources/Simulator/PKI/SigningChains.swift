@@ -1,19 +1,19 @@
 package import Signing
 package import Time
 
-/// The certificates that Apple's signatures can come with: the present ones, and wrong ones for faults.
+/// The certificate chains of Apple's signatures: the present one, and wrong ones for faults.
 package struct SigningChains: Sendable {
-  /// What signs while nothing goes wrong.
+  /// The signer without faults.
   package let pki: ApplePKI
   package let present: PayloadSigner
   /// Below the same root, with a new intermediate and leaf, as after Apple's change of certificates.
   let renewed: PayloadSigner
-  /// Below the same root, with a leaf that ran out a year ago.
+  /// Below the same root, with a leaf that expired a year ago.
   let expired: PayloadSigner
-  /// Below a root of the same name that nobody trusts.
+  /// Below an untrusted root of the same name.
   let foreign: PayloadSigner
 
-  /// The issuers of all leaves below the root, by the names that their responders have in paths.
+  /// The issuers of all leaves below the root, by their names in responder paths.
   let issuers: [String: CertificateAuthority]
 
   package init(

@@ -2,14 +2,14 @@ import JSON
 import Signing
 package import Time
 
-/// Notifications that are about no purchase.
+/// Notifications without a purchase.
 extension NotificationDraft {
-  /// What Request a Test Notification sends.
+  /// Creates the notification of Request a Test Notification.
   package static func test(of app: SimulatedApp, at date: Timestamp, uuid: String) -> Self {
     Self("TEST", of: app, at: date, uuid: uuid, .data(NotificationSubject()))
   }
 
-  /// The end of a mass extension.
+  /// Creates the summary of a mass extension.
   ///
   /// - Parameter storefronts: their codes; nil: all.
   package static func extensionSummary(
@@ -28,12 +28,12 @@ extension NotificationDraft {
     return Self("RENEWAL_EXTENSION", "SUMMARY", of: app, at: date, uuid: uuid, .summary(summary.object))
   }
 
-  /// A token for purchases outside of the App Store was made.
+  /// Reports a new token for purchases outside of the App Store.
   package static func externalPurchaseToken(
     _ id: String, of app: SimulatedApp, at date: Timestamp, uuid: String
   ) -> Self {
     var token = PayloadMembers()
-    // The id alone tells the environment.
+    // Only the ID shows the environment.
     token.add("externalPurchaseId", (app.environment == .production ? "" : "SANDBOX_") + id)
     token.add("tokenCreationDate", date)
     token.add("appAppleId", app.appAppleID)
@@ -44,7 +44,7 @@ extension NotificationDraft {
       "EXTERNAL_PURCHASE_TOKEN", "CREATED", of: app, at: date, uuid: uuid, .externalPurchaseToken(token.object))
   }
 
-  /// A parent no longer agrees that a child uses the app.
+  /// Reports that a parent no longer agrees that a child uses the app.
   package static func rescindConsent(
     _ appTransaction: SimulatedAppTransaction, at date: Timestamp, uuid: String
   ) -> Self {

@@ -2,9 +2,9 @@ package import JSON
 package import Signing
 package import Time
 
-/// A notification before it is signed: the same for the same seed, down to the last byte.
+/// A notification before it is signed, byte for byte the same for the same seed.
 package struct NotificationDraft: Hashable, Sendable {
-  /// What it carries; exactly one, as Apple says.
+  /// The content; exactly one, as Apple documents.
   package enum Content: Hashable, Sendable {
     case data(NotificationSubject)
     case summary(JSONObject)
@@ -32,10 +32,10 @@ package struct NotificationDraft: Hashable, Sendable {
     self.content = content
   }
 
-  /// Type and subtype as people write them: `DID_RENEW/BILLING_RECOVERY`.
+  /// The type and subtype for people: `DID_RENEW/BILLING_RECOVERY`.
   package var title: String { subtype.map { "\(notificationType)/\($0)" } ?? notificationType }
 
-  /// What `data` says of a purchase; nil for other carriers.
+  /// The purchase in `data`; `nil` for other contents.
   package var subject: NotificationSubject? {
     switch content {
     case .data(let subject): subject
@@ -43,13 +43,13 @@ package struct NotificationDraft: Hashable, Sendable {
     }
   }
 
-  /// The notification as Apple posts it, everything in it signed by `signer`.
+  /// Creates the notification that Apple posts, completely signed by `signer`.
   package func signed(by signer: PayloadSigner) throws(CertificateError) -> SignedNotification {
     let jws = try signer.sign(payload(signedBy: signer))
     return SignedNotification(self, jws: jws)
   }
 
-  /// The payload, with what is nested in it signed by `signer`.
+  /// Creates the payload, with its nested payloads signed by `signer`.
   package func payload(signedBy signer: PayloadSigner) throws(CertificateError) -> JSONObject {
     var payload = PayloadMembers()
     payload.add("notificationType", notificationType)
@@ -88,7 +88,7 @@ package struct NotificationDraft: Hashable, Sendable {
   }
 }
 
-/// What a notification's `data` is about: payloads of a transaction and a renewal, both or none.
+/// The subject of a notification's `data`: payloads of a transaction and a renewal, both or neither.
 package struct NotificationSubject: Hashable, Sendable {
   package var transaction: JSONObject?
   package var renewal: JSONObject?

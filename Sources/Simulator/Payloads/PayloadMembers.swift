@@ -1,7 +1,9 @@
 import JSON
 import Time
 
-/// The members of a payload under construction, each name once; what is nil is left out, as Apple leaves it out.
+/// The members of a payload under construction, with unique names.
+///
+/// `nil` values are omitted, as Apple does.
 struct PayloadMembers {
   private var members: [JSONObject.Member] = []
 

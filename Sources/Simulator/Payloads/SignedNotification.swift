@@ -1,18 +1,18 @@
 import JSON
 package import Time
 
-/// A notification as Apple posts it, and what it means, for tests to compare with what was understood.
+/// A notification that Apple posts, and its meaning for tests to compare.
 package struct SignedNotification: Hashable, Sendable {
-  /// What is posted: `{"signedPayload":"…"}`.
+  /// The posted body: `{"signedPayload":"…"}`.
   package let body: [UInt8]
   package let bundleID: String
   package let notificationUUID: String
   package let notificationType: String
   package let subtype: String?
-  /// Nil when it is about no purchase.
+  /// `nil` without a purchase.
   package let originalTransactionID: String?
   package let transactionID: String?
-  /// What notifications are sorted by: when it was signed, never when it arrives.
+  /// The signing date, by which notifications are sorted, not by arrival.
   package let signedDate: Timestamp
 
   private static let opening = Array(#"{"signedPayload":""#.utf8)
@@ -29,10 +29,9 @@ package struct SignedNotification: Hashable, Sendable {
     signedDate = draft.signedDate
   }
 
-  /// The JWS alone.
   package var signedPayload: [UInt8] { Array(body.dropFirst(Self.opening.count).dropLast(Self.closing.count)) }
 
-  /// The body of any JWS.
+  /// Creates the body of any JWS.
   package static func body(signedPayload jws: [UInt8]) -> [UInt8] { opening + jws + closing }
 
   package var title: String { subtype.map { "\(notificationType)/\($0)" } ?? notificationType }

@@ -10,7 +10,7 @@ package struct SimulatedAppTransaction: Hashable, Sendable {
   package var customer: Customer
   package var originalPurchaseDate: Timestamp
   package var originalApplicationVersion: String
-  /// When it was ordered before it was for sale; nil: it was not.
+  /// The date of a preorder; `nil` without one.
   package var preorderDate: Timestamp?
   /// The raw value of Apple's `originalPlatform`.
   package var originalPlatform = "iOS"
@@ -24,7 +24,7 @@ package struct SimulatedAppTransaction: Hashable, Sendable {
     self.originalApplicationVersion = originalApplicationVersion
   }
 
-  /// As it is signed at `date`; without a date what it says, not signed.
+  /// Returns the payload signed at `date`; without a date the unsigned content.
   package func payload(signedAt date: Timestamp?) -> JSONObject {
     var payload = PayloadMembers()
     payload.add("receiptType", app.environment.rawValue)

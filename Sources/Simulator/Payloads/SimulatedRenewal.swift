@@ -2,7 +2,7 @@ package import JSON
 package import Signing
 package import Time
 
-/// What Apple intends to do next with a subscription; tests change what they want to be wrong.
+/// Apple's next action on a subscription; tests change parts to make wrong ones.
 ///
 /// Apple: JWSRenewalInfoDecodedPayload (App Store Server API 1.21).
 package struct SimulatedRenewal: Hashable, Sendable {
@@ -16,32 +16,34 @@ package struct SimulatedRenewal: Hashable, Sendable {
   }
 
   package var originalTransactionID: String
-  /// What is subscribed to now.
+  /// The current product.
   package var product: Product
-  /// What the next period will be of.
+  /// The product of the next period.
   package var nextProduct: Product
   package var willRenew = true
-  /// In thousandths of a US dollar; nil: the next product's price.
+  /// In thousandths of a US dollar; `nil` means the next product's price.
   package var price: Int64?
   package var expirationIntent: ExpirationIntent?
   package var isInBillingRetryPeriod: Bool?
   package var gracePeriodExpiresDate: Timestamp?
-  /// 0: asked and not yet answered; 1: agreed, or told without being asked.
+  /// 0: asked, no response.
+  ///
+  /// 1: agreed, or notified without a question.
   package var priceIncreaseStatus: Int64?
-  /// The offer that the next period will have.
+  /// The offer of the next period.
   package var offer: Offer?
   package var recentSubscriptionStartDate: Timestamp
   package var renewalDate: Timestamp?
-  /// That of the current period.
+  /// The commitment of the current period.
   package var commitment: Commitment?
-  /// Whether another commitment follows this one; within one `willRenew` says that there is another payment.
+  /// Whether another commitment follows; within one, `willRenew` means another payment.
   package var renewsCommitment = true
   package var appAccountToken: String?
   package var appTransactionID: String
   package var environment: AppStoreEnvironment
   package var storefront: Storefront
 
-  /// That of a subscription that was just begun by `transaction`.
+  /// Creates the renewal of a subscription that `transaction` just began.
   package init(after transaction: SimulatedTransaction) {
     originalTransactionID = transaction.originalTransactionID
     product = transaction.product
@@ -55,7 +57,7 @@ package struct SimulatedRenewal: Hashable, Sendable {
     storefront = transaction.storefront
   }
 
-  /// As it is signed at `date`, members in the order of Apple's payloads; without a date what it says, not signed.
+  /// Returns the payload signed at `date`, in Apple's order of members; without a date the unsigned content.
   package func payload(signedAt date: Timestamp?) -> JSONObject {
     var payload = PayloadMembers()
     payload.add("expirationIntent", expirationIntent?.rawValue)

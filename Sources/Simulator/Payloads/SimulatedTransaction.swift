@@ -2,7 +2,7 @@ package import JSON
 package import Signing
 package import Time
 
-/// One charge or grant, with everything that Apple says of it; tests change what they want to be wrong.
+/// One charge or grant with all of Apple's members; tests change parts to make wrong ones.
 ///
 /// Apple: JWSTransactionDecodedPayload (App Store Server API 1.21).
 package struct SimulatedTransaction: Hashable, Sendable {
@@ -20,7 +20,7 @@ package struct SimulatedTransaction: Hashable, Sendable {
 
   package var transactionID: String
   package var originalTransactionID: String
-  /// Nil unless the product renews.
+  /// `nil` unless the product renews.
   package var webOrderLineItemID: String?
   package var bundleID: String
   package var environment: AppStoreEnvironment
@@ -41,9 +41,9 @@ package struct SimulatedTransaction: Hashable, Sendable {
   /// In thousandths of a US dollar.
   package var price: Int64
 
-  /// A purchase that begins something: it is its own original.
+  /// Creates a first purchase, which is its own original.
   ///
-  /// Its period ends with the offer's, else the product's.
+  /// Its period ends with the offer's, otherwise with the product's.
   package init(
     of product: Product, by customer: Customer, in app: SimulatedApp, at date: Timestamp, offer: Offer? = nil,
     ids: inout IdentifierSource
@@ -57,7 +57,7 @@ package struct SimulatedTransaction: Hashable, Sendable {
     price = offer?.price ?? product.price
   }
 
-  /// One under an id that is known, and a line if it renews; without a period yet.
+  /// Creates one with a known ID, and a line item if it renews, still without a period.
   init(
     id: String, of product: Product, by customer: Customer, in app: SimulatedApp, at date: Timestamp, line: String?
   ) {
@@ -75,7 +75,7 @@ package struct SimulatedTransaction: Hashable, Sendable {
     price = product.price
   }
 
-  /// As it is signed at `date`, members in the order of Apple's payloads; without a date what it says, not signed.
+  /// Returns the payload signed at `date`, in Apple's order of members; without a date the unsigned content.
   package func payload(signedAt date: Timestamp?) -> JSONObject {
     var payload = PayloadMembers()
     payload.add("transactionId", transactionID)
@@ -121,7 +121,7 @@ package struct SimulatedTransaction: Hashable, Sendable {
   }
 }
 
-/// Why and when a purchase was taken back.
+/// The reason and date of a revocation.
 package struct Revocation: Hashable, Sendable {
   /// The raw value is the payload's `revocationType`.
   package enum Kind: String, Hashable, Sendable, CaseIterable {
@@ -134,7 +134,7 @@ package struct Revocation: Hashable, Sendable {
   package var kind: Kind
   /// 1: an issue in the app; 0: anything else.
   package var reason: Int64
-  /// In thousandths of a percent; nil unless it is a refund.
+  /// In thousandths of a percent; `nil` unless it is a refund.
   package var percentage: Int64?
 
   package init(at date: Timestamp, _ kind: Kind, reason: Int64 = 0, percentage: Int64? = nil) {

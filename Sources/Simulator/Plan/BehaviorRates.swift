@@ -1,18 +1,18 @@
-/// How likely things happen by themselves, each in a thousand cases; 0 leaves it to who orders single acts.
+/// The probabilities of events without orders, in thousandths; 0 leaves an event to manual acts.
 ///
-/// What may happen in a period is drawn once for each period of a subscription.
+/// The events of a period are drawn once for each period of a subscription.
 package struct BehaviorRates: Hashable, Sendable {
-  // Who comes.
+  // New customers.
   package var isFamily = 0
   package var hasAccountToken = 700
-  /// Clients of StoreKit 1 send receipts, those of StoreKit 2 signed transactions.
+  /// StoreKit 1 clients send receipts, StoreKit 2 clients signed transactions.
   package var usesStoreKit1 = 400
-  /// Has ordered the app before it was for sale.
+  /// Preorders the app.
   package var preorders = 0
-  /// Has the app from an organisation that bought it: Apple's Volume Purchase Program.
+  /// Has the app from an organization that bought it: Apple's Volume Purchase Program.
   package var hasVolumeLicence = 0
 
-  // What they buy.
+  // Purchases.
   package var subscribes = 0
   package var subscribesToSecondGroup = 0
   package var takesIntroductoryOffer = 0
@@ -32,12 +32,12 @@ package struct BehaviorRates: Hashable, Sendable {
   package var restores = 0
   package var stopsSharing = 0
   package var paymentFails = 0
-  /// Apple does not renew it: the product is not for sale any more, or it does not say why.
+  /// Apple does not renew it, because the product is no longer for sale or for an unknown reason.
   package var isNotRenewedByApple = 0
-  /// Of who upgrades or downgrades.
+  /// The share of customers that upgrade or downgrade.
   package var redeemsOfferWithChange = 0
 
-  // What follows from it.
+  // Later decisions.
   package var turnsAutoRenewOnAgain = 0
   package var takesDowngradeBack = 0
   package var isRefunded = 0
@@ -50,10 +50,10 @@ package struct BehaviorRates: Hashable, Sendable {
 
   package init() {}
 
-  /// Nothing happens by itself but what Apple does: periods end and renew.
+  /// Rates without customer events: Apple only ends and renews periods.
   package static let none = Self()
 
-  /// Everything happens often enough to be seen among a hundred customers in a year.
+  /// Rates that show every event among a hundred customers in a year.
   package static let lively: Self = {
     var habits = Self()
     habits.isFamily = 150
@@ -89,7 +89,7 @@ package struct BehaviorRates: Hashable, Sendable {
     return habits
   }()
 
-  /// People who live alone and buy something every month: everybody is told of again and again.
+  /// Rates of single customers that buy something every month, so that each one gets many notifications.
   package static let busy: Self = {
     var habits = Self.lively
     habits.isFamily = 0

@@ -1,29 +1,29 @@
 package import Signing
 package import Time
 
-/// What a world begins with: apps, what they sell, and who comes to buy it.
+/// The beginning of a world: apps, their products, and their customers.
 package struct WorldPlan: Hashable, Sendable {
   package var apps: [AppPlan]
 
   package init(apps: [AppPlan]) { self.apps = apps }
 }
 
-/// One app in a world: what it sells and how its customers live.
+/// One app of a world: its products and its customers' behavior.
 package struct AppPlan: Hashable, Sendable {
   package var app: SimulatedApp
   package var products: [Product]
-  /// The secret of V1's requests, as App Store Connect shows it: 32 hexadecimal digits.
+  /// The shared secret of V1's requests, as in App Store Connect: 32 hexadecimal digits.
   package var sharedSecret: String
-  /// How many come by themselves, in the app's environment.
+  /// The number of customers without orders, in the app's environment.
   package var customers = 0
-  /// How many of the developer's testers come too, in the Sandbox.
+  /// The number of the developer's testers in the Sandbox.
   package var testers = 0
-  /// Customers come within this time from the start of the world, evenly.
+  /// The time from the start of the world in which customers arrive, evenly.
   package var arrival = Interval.days(60)
   package var habits = BehaviorRates.none
   /// Whether App Store Connect's billing grace is on.
   package var hasGrace = true
-  /// Whether it is for "only paid to paid renewals", and not for who does not pay after a free trial.
+  /// Whether grace is for "only paid to paid renewals", which excludes an unpaid renewal after a free trial.
   package var isGraceForPaidPeriodsAlone = false
   package var priceChanges: [PriceChange] = []
   package var era = V1Era.current
@@ -34,13 +34,13 @@ package struct AppPlan: Hashable, Sendable {
     self.sharedSecret = sharedSecret
   }
 
-  /// A new price for those who subscribe already and for those who come later.
+  /// A new price for existing and later subscribers.
   package struct PriceChange: Hashable, Sendable {
     package var productID: String
     package var date: Timestamp
     /// In thousandths of a US dollar.
     package var price: Int64
-    /// Whether subscribers must agree or else lose it.
+    /// Whether subscribers must agree or lose the subscription.
     package var needsConsent: Bool
 
     package init(of productID: String, at date: Timestamp, to price: Int64, needsConsent: Bool) {
@@ -51,7 +51,7 @@ package struct AppPlan: Hashable, Sendable {
     }
   }
 
-  /// An app that sells something of every kind, with every kind of offer.
+  /// Creates an app with a product and an offer of every kind.
   package static func sample(
     _ bundleID: String, appAppleID: Int64 = 1_600_000_000, environment: AppStoreEnvironment = .sandbox
   ) -> Self {
@@ -70,7 +70,7 @@ package struct AppPlan: Hashable, Sendable {
       Product.subscription(id, group: group, every: period, price: price, freeTrial: trial)
         .at(level: level, offers: offers(period, price), isFamilyShareable: shared)
     }
-    // A year that is paid by the month.
+    // A year paid by the month.
     var club = Product.subscription("club.committed", group: "21004715", every: .months(1), price: 6_990)
     club.commitmentPeriods = 12
     var archive = Product(.nonConsumable, id: "archive", price: 19_990)

@@ -1,4 +1,4 @@
-/// DER as Apple writes receipts: tag, length, content.
+/// DER as in Apple's receipts: tag, length, content.
 enum DERWriter {
   static func element(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] { [tag] + length(content.count) + content }
 

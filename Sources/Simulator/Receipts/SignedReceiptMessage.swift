@@ -1,26 +1,26 @@
 package import Signing
 
-/// A PKCS#7 signed message as Apple makes them for receipts: no signed attributes, three certificates.
+/// A PKCS#7 signed message as in Apple's receipts: no signed attributes, three certificates.
 package struct SignedReceiptMessage: Sendable {
   package var content: [UInt8]
   /// SHA-1 until 2023, SHA-256 since.
   package var hash: SignatureHash
-  /// Xcode writes indefinite lengths, and octet strings in pieces.
+  /// Whether lengths are indefinite and octet strings in pieces, as Xcode writes.
   package var isIndefinite = false
   package var signers = Signers.one
 
-  /// How a message is signed; Apple knows one way.
+  /// The way to sign a message, for tests; Apple has one.
   package enum Signers: Sendable, CaseIterable {
     case one, none, two
-    /// Attributes are signed in place of the content: its type and its digest.
+    /// Signs attributes instead of the content: its type and its digest.
     case withAttributes
-    /// The digest in the attributes is of something else.
+    /// The digest in the attributes is of other content.
     case withAttributesOfOtherContent
-    /// The attributes leave the digest out.
+    /// The attributes lack the digest.
     case withoutDigest
-    /// The digest is said to be SHA-512.
+    /// The digest is declared as SHA-512.
     case otherDigest
-    /// The signature is said to be ECDSA.
+    /// The signature is declared as ECDSA.
     case otherScheme
   }
 
@@ -29,7 +29,7 @@ package struct SignedReceiptMessage: Sendable {
     self.hash = hash
   }
 
-  /// The message, signed by the leaf of `pki` unless tests say otherwise.
+  /// Creates the message, signed by the leaf of `pki` by default.
   package func signed(
     by pki: ReceiptPKI, with key: PrivateKey? = nil, naming signer: CertificateAuthority? = nil
   ) throws(CertificateError) -> [UInt8] {
@@ -62,7 +62,7 @@ package struct SignedReceiptMessage: Sendable {
     return DERWriter.sequence(Self.signedData, DERWriter.element(0xA0, DERWriter.sequence(head, info, tail)))
   }
 
-  /// What is signed in place of the content; nil when it is signed itself.
+  /// The attributes to sign instead of the content; `nil` to sign the content.
   private var attributes: [[UInt8]]? {
     func attribute(_ number: UInt8, _ value: [UInt8]) -> [UInt8] {
       DERWriter.sequence([0x06, 9, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x09, number], DERWriter.set([value]))
@@ -79,7 +79,7 @@ package struct SignedReceiptMessage: Sendable {
 
   private static func indefinite(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] { [tag, 0x80] + content + [0, 0] }
 
-  /// The issuer's name and the serial number out of a certificate that was made here.
+  /// Returns the issuer's name and the serial number of a certificate from this module.
   private static func issuerAndSerialNumber(of certificate: [UInt8]) -> [UInt8] {
     // SEQUENCE { SEQUENCE { [0] version, serial number, algorithm, issuer, … } }
     var offset = header(of: certificate, at: header(of: certificate, at: 0).content).content

@@ -1,7 +1,7 @@
 package import Signing
 package import Time
 
-/// The app receipt of one customer, with every attribute that Apple's have; tests change what they want to be wrong.
+/// The app receipt of one customer, with all of Apple's attributes; tests change parts to make wrong ones.
 package struct SimulatedReceipt: Sendable {
   package var bundleID: String
   package var applicationVersion = "214"
@@ -10,30 +10,30 @@ package struct SimulatedReceipt: Sendable {
   package var receiptType: String
   /// Attribute 8 in Production, empty elsewhere.
   package var createdAt: Timestamp
-  /// Attribute 12, when it was signed; nil: when it was created.
+  /// Attribute 12, the signing date; `nil` means the creation date.
   package var signedAt: Timestamp?
   package var originalPurchaseDate: Timestamp
   /// Attributes 1, 15 and 16; 0 outside of Production.
   package var appAppleID: Int64 = 0
   package var downloadID: Int64 = 0
   package var versionExternalIdentifier: Int64 = 0
-  /// Attribute 32, of who ordered the app before it was for sale.
+  /// Attribute 32, the date of a preorder.
   package var preorderDate: Timestamp?
-  /// Attributes 21 and 23, of apps that organisations bought; see `apply`.
+  /// Attributes 21 and 23, of apps that organizations bought; see `apply`.
   package private(set) var expirationDate: Timestamp?
   package private(set) var organisation: String?
   package var purchases: [Purchase]
-  /// Whether purchases have attribute 1722: not until the end of 2020.
+  /// Whether purchases have attribute 1722, since the end of 2020.
   package var hasOwnership = true
-  /// Attributes that no reader knows: their number and DER value.
+  /// Attributes unknown to every reader: their number and DER value.
   package var otherAttributes: [(type: Int64, value: [UInt8])] = []
 
-  /// A purchase as a receipt tells it.
+  /// A purchase in a receipt.
   package struct Purchase: Sendable {
     package var transaction: SimulatedTransaction
-    /// Attribute 1703; another one after each restore.
+    /// Attribute 1703, which each restore changes.
     package var transactionID: String
-    /// Attribute 1706; the time of the last restore, if there was one.
+    /// Attribute 1706, the time of the last restore, if any.
     package var originalPurchaseDate: Timestamp
 
     package init(_ transaction: SimulatedTransaction) {
@@ -42,7 +42,9 @@ package struct SimulatedReceipt: Sendable {
       originalPurchaseDate = transaction.originalPurchaseDate
     }
 
-    /// As V1 tells it, after any restores; the refund of a consumable, or of what an upgrade replaced, is not told.
+    /// Creates V1's data of a purchase, after any restores.
+    ///
+    /// The refund of a consumable or of an upgraded purchase is omitted.
     package init(_ purchase: WorldPurchase) {
       transaction = purchase.transaction
       if transaction.product.kind == .consumable || transaction.isUpgraded { transaction.revocation = nil }
@@ -68,21 +70,21 @@ package struct SimulatedReceipt: Sendable {
     self.purchases = purchases.map(Purchase.init)
   }
 
-  /// Makes it the receipt of an app that an organisation bought.
+  /// Makes it the receipt of an app that an organization bought.
   package mutating func apply(_ licence: VolumeLicence) {
     receiptType = receiptType == "Production" ? "ProductionVPP" : "ProductionVPPSandbox"
     expirationDate = licence.expirationDate
     organisation = licence.organisation
   }
 
-  /// The message in base64, as clients send it.
+  /// Returns the message in base64, as clients send it.
   package func encoded(
     signedBy pki: ReceiptPKI, hash: SignatureHash = .sha256
   ) throws(CertificateError) -> [UInt8] {
     Base64.standard.encode(try SignedReceiptMessage(content: content, hash: hash).signed(by: pki))
   }
 
-  /// What is signed: a set of attributes, sorted by length as DER demands.
+  /// The signed content: a set of attributes, sorted by length as DER requires.
   package var content: [UInt8] {
     let isSandbox = receiptType != "Production" && receiptType != "ProductionVPP"
     let opaque = Digest.sha256(Array(bundleID.utf8)).bytes
@@ -111,7 +113,7 @@ package struct SimulatedReceipt: Sendable {
     return DERWriter.set((attributes + sold).sortedAsDER())
   }
 
-  /// The purchases in the order in which they stand in the receipt, which is none of time.
+  /// The purchases in the receipt's order, which is not by time.
   package var purchasesInOrder: [Purchase] {
     purchases.map { (attribute($0), $0) }.sorted { $0.0.lexicographicallyPrecedes($1.0) }.map(\.1)
   }
@@ -174,11 +176,11 @@ extension Product.Kind {
 }
 
 extension [[UInt8]] {
-  /// In the order of a SET OF: as bytes, the shorter first (X.690 section 11.6).
+  /// Sorts like a SET OF: as bytes, the shorter first (X.690 section 11.6).
   fileprivate func sortedAsDER() -> Self { sorted { $0.lexicographicallyPrecedes($1) } }
 }
 
 extension Timestamp {
-  /// Whole seconds, as receipts have them.
+  /// The date in whole seconds, as in receipts.
   fileprivate var rfc3339: String { Timestamp(wholeSeconds * 1_000).iso8601 }
 }

@@ -1,15 +1,15 @@
 package import Signing
 import Time
 
-/// The receipt of one transaction as iOS 6 made it.
+/// The receipt of one transaction, as in iOS 6.
 package struct SimulatedTransactionReceipt: Sendable {
   package var transaction: SimulatedTransaction
-  /// 2 or 3; what else it may say is for tests.
+  /// 2 or 3; tests use other values.
   package var version: UInt8 = 3
-  /// The unsigned claim beside it; nil leaves it out, as in Production.
+  /// The unsigned environment next to the signed data; `nil` omits it, as in Production.
   package var environment: String?
 
-  /// As V1 tells them, after any restores.
+  /// V1's values, after any restores.
   private let transactionID: String
   private let originalPurchaseDate: Timestamp
 
@@ -22,9 +22,9 @@ package struct SimulatedTransactionReceipt: Sendable {
     environment = transaction.environment == .production ? nil : transaction.environment.rawValue
   }
 
-  /// The property list in base64, as clients send it.
+  /// Returns the property list in base64, as clients send it.
   ///
-  /// Version 2 takes a signer of 1,024 bits, version 3 one of 2,048.
+  /// Version 2 needs a signer of 1,024 bits, version 3 one of 2,048.
   package func encoded(
     signedBy signer: CertificateAuthority, info: [UInt8]? = nil
   ) throws(CertificateError) -> [UInt8] {
@@ -41,12 +41,12 @@ package struct SimulatedTransactionReceipt: Sendable {
     return Base64.standard.encode(Self.propertyList(lines))
   }
 
-  /// What is signed.
+  /// The signed bytes.
   package var purchaseInfo: [UInt8] { Self.propertyList(pairs) }
 
   /// The signed keys and values, in Apple's order as far as real receipts of 2012 and 2015 show it.
   ///
-  /// verifyReceipt answers them with underscores. Apple, in answers seen since 2017: the last three.
+  /// verifyReceipt returns them with underscores. Apple: the last three, in responses seen since 2017.
   package var pairs: [(key: String, value: String)] {
     func pacific(_ date: Timestamp) -> String { PacificTime.text(date) }
     let (bought, first) = (transaction.purchaseDate, originalPurchaseDate)
@@ -76,7 +76,7 @@ package struct SimulatedTransactionReceipt: Sendable {
     return pairs
   }
 
-  /// Apple's number for the product, of the length of real ones.
+  /// Apple's number for the product, of realistic length.
   private var itemID: String {
     String(521_000_000 + transaction.product.id.utf8.reduce(0) { ($0 * 31 + Int($1)) % 999_983 })
   }

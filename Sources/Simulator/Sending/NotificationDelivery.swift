@@ -1,12 +1,12 @@
 import Time
 
-/// A notification that is ready to be posted.
+/// A notification ready to post.
 struct NotificationDelivery: Sendable {
   let shipment: Int
   let destination: Destination
   let body: [UInt8]
-  /// Of the world: when Apple's attempt is.
+  /// The world time of Apple's attempt.
   let date: Timestamp
-  /// Posts besides the first, which nobody asked for.
+  /// Extra duplicate posts after the first.
   let copies: Int
 }

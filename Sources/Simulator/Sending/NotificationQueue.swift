@@ -1,11 +1,11 @@
 import Signing
 import Time
 
-/// Every notification of a world, what became of it, and which is due next.
+/// Every notification of a world, its outcome, and the next due one.
 ///
-/// A value: it decides, somebody else sends.
+/// The queue only decides; another type sends.
 struct NotificationQueue: Sendable {
-  /// A place in the order of sending; `order` tells those of one instant apart.
+  /// A position in the order of sending; `order` separates equal dates.
   private struct Turn: Sendable {
     let date: Timestamp
     let order: Int
@@ -14,23 +14,23 @@ struct NotificationQueue: Sendable {
     static func < (a: Self, b: Self) -> Bool { (a.date, a.order) < (b.date, b.order) }
   }
 
-  /// By their number, from 0, in the order in which they were told.
+  /// The notifications by number from 0, in the order of creation.
   private(set) var shipments: [QueuedNotification] = []
   /// A binary heap, the earliest first.
   private var turns: [Turn] = []
   private var order = 0
-  /// Places of the bodies that are still kept, the oldest first.
+  /// The indexes of retained bodies, oldest first.
   private var kept: [Int] = []
   private var firstKept = 0
-  /// So many bodies of 12 KB are kept of what was sent; older ones are signed anew when somebody asks for them.
+  /// The number of sent bodies (12 KB each) to retain; older ones are signed again on request.
   private static let bodyLimit = 10_000
 
   subscript(number: Int) -> QueuedNotification { shipments[number] }
 
-  /// When something is to be sent next.
+  /// The time of the next send.
   var next: Timestamp? { turns.first?.date }
 
-  /// How many turns are planned.
+  /// The number of planned sends.
   var waiting: Int { turns.count }
 
   @discardableResult
@@ -40,7 +40,7 @@ struct NotificationQueue: Sendable {
     return shipments.count - 1
   }
 
-  /// Takes the next one that is due out of the queue, with the time of its turn.
+  /// Removes the next due one from the queue, with its date.
   mutating func take(dueBy now: Timestamp) -> (number: Int, date: Timestamp)? {
     guard let first = turns.first, first.date <= now, let last = turns.popLast() else { return nil }
     if !turns.isEmpty {
@@ -50,7 +50,7 @@ struct NotificationQueue: Sendable {
     return (first.shipment, first.date)
   }
 
-  /// Puts it back, to be sent later.
+  /// Requeues it for a later send.
   mutating func move(_ number: Int, to date: Timestamp) {
     shipments[number].isMoved = true
     plan(number, at: date)
@@ -58,7 +58,7 @@ struct NotificationQueue: Sendable {
 
   mutating func settle(_ number: Int, _ state: QueuedNotification.State) { shipments[number].state = state }
 
-  /// Remembers what is posted, in which generation.
+  /// Stores the posted body and its generation.
   mutating func keep(_ number: Int, _ body: [UInt8], _ version: NotificationVersion) {
     shipments[number].version = version
     shipments[number].body = body
@@ -73,7 +73,7 @@ struct NotificationQueue: Sendable {
     }
   }
 
-  /// Writes an attempt down and plans the next one, if there is to be one.
+  /// Records an attempt and plans a retry if one remains.
   mutating func record(_ attempt: SendAttempt, of number: Int, to destination: Destination) {
     shipments[number].attempts.append(attempt)
     if attempt.result == .success { return settle(number, .delivered) }
@@ -86,7 +86,7 @@ struct NotificationQueue: Sendable {
     plan(number, at: next)
   }
 
-  /// Writes down an attempt after which there is no other, although nobody got anything.
+  /// Records a lost attempt, after which there is no retry.
   mutating func lose(_ number: Int, _ attempt: SendAttempt) {
     shipments[number].attempts.append(attempt)
     settle(number, .lost)

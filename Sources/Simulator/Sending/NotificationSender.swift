@@ -2,9 +2,9 @@ import HTTPClient
 import Synchronization
 import Time
 
-/// Posts what is due, one round after the other, and writes down what the receivers answered.
+/// Posts due notifications, one round after the other, and records the responses.
 final class NotificationSender: Sendable {
-  /// What a round came to.
+  /// The result of a round.
   struct Summary: Sendable {
     var sent = 0
     var delivered = 0
@@ -16,9 +16,9 @@ final class NotificationSender: Sendable {
     var continuations: [Int: CheckedContinuation<Summary, Never>] = [:]
   }
 
-  /// How long a receiver may take, of the machine's time.
+  /// The response deadline, in the machine's time.
   private static let deadline = Interval.seconds(10)
-  /// Answers are not looked at beyond that.
+  /// The number of response bytes to read.
   private static let answerLimit = 64 << 10
 
   private let client: HTTPClient
@@ -30,9 +30,10 @@ final class NotificationSender: Sendable {
   private let order: AsyncStream<Int?>.Continuation
 
   /// - Parameters:
-  ///   - parallel: posts under way at once; with one, they arrive in their order.
+  ///
+  ///   - parallel: posts in flight at the same time; with one, they arrive in their order.
   ///   - next: takes the next delivery out of the queue.
-  ///   - record: is told how it went, and plans what follows.
+  ///   - record: records the result and plans the next attempt.
   init(
     client: HTTPClient, parallel: Int, next: @escaping @Sendable () -> NotificationDelivery?,
     record: @escaping @Sendable (SendAttempt, NotificationDelivery) -> Void
@@ -44,10 +45,10 @@ final class NotificationSender: Sendable {
     (rounds, order) = AsyncStream.makeStream()
   }
 
-  /// Has a round begin soon, for what has become due.
+  /// Starts a round soon for newly due notifications.
   func wake() { order.yield(nil) }
 
-  /// Returns when everything that is due now has been tried.
+  /// Returns after an attempt of everything that is due now.
   func sendDue() async -> Summary {
     await withCheckedContinuation { continuation in
       let number: Int? = waiting.withLock { waiting in
@@ -60,7 +61,7 @@ final class NotificationSender: Sendable {
     }
   }
 
-  /// Sends until cancelled; who waits then is let go.
+  /// Sends until cancelled, which also releases waiting callers.
   func run() async {
     for await number in rounds {
       let summary = await round()
@@ -82,7 +83,7 @@ final class NotificationSender: Sendable {
           running += 1
           group.addTask { await self.post(delivery) }
         }
-        // A retry may have become due by what was just recorded.
+        // The recorded result may have made a retry due.
         guard running > 0, let result = await group.next() else { break }
         running -= 1
         summary.sent += 1

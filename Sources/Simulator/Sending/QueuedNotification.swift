@@ -2,17 +2,17 @@ import JSON
 import Signing
 import Time
 
-/// One notification on its way to a developer's server, and what became of it.
+/// One notification for a developer's server, and its outcome.
 struct QueuedNotification: Sendable {
   enum State: Hashable, Sendable, CaseIterable {
     /// The next attempt is planned.
     case waiting
     case delivered
-    /// Nobody took it, and there are no attempts left.
+    /// No receiver accepted it, and no attempts are left.
     case givenUp
-    /// The fault that loses notifications for good: only the history has them.
+    /// Lost permanently by a fault: only the history has it.
     case lost
-    /// There is no URL for the app and environment.
+    /// No URL is set for the app and environment.
     case withoutDestination
     /// V1 has no such notification.
     case withoutCounterpart
@@ -31,28 +31,28 @@ struct QueuedNotification: Sendable {
     static let words = allCases.map(\.word)
   }
 
-  /// What it tells of; kept small, since a world tells of millions of things.
+  /// The subject of the notification, small because a world has millions.
   enum Subject: Hashable, Sendable {
     case happening(WorldEvent, of: CustomerID)
-    /// About no customer: a test, the end of a mass extension.
+    /// No customer: a test or the end of a mass extension.
     case notice(NotificationDraft)
   }
 
   let subject: Subject
-  /// Among the messages that V1 makes of it.
+  /// The index among its V1 messages.
   var part = 0
   let place: SimulatedAppScope
-  /// When Apple would send it first.
+  /// The time of Apple's first attempt.
   let due: Timestamp
   var state = State.waiting
-  /// The generation it was first sent in; a later switch does not change it.
+  /// The generation of the first attempt, which a later switch does not change.
   var version: NotificationVersion?
   var attempts: [SendAttempt] = []
-  /// What was posted; let go of when it is old.
+  /// The posted body, discarded when it is old.
   var body: [UInt8]?
-  /// Given back by Request a Test Notification.
+  /// The token that Request a Test Notification returned.
   var testToken: String?
-  /// Whether a fault has already moved it in time: that happens once.
+  /// Whether a fault has already moved it in time, which happens once.
   var isMoved = false
 
   init(_ notification: WorldNotification) {
@@ -70,7 +70,7 @@ struct QueuedNotification: Sendable {
 }
 
 extension QueuedNotification {
-  /// Nil for what is about no customer.
+  /// `nil` without a customer.
   var customer: CustomerID? {
     switch subject {
     case .happening(_, let customer): customer
@@ -78,7 +78,7 @@ extension QueuedNotification {
     }
   }
 
-  /// Type and subtype in V2's words; nil where V2 does not tell of it.
+  /// V2's type and subtype; `nil` if V2 does not report it.
   var title: (type: String, subtype: String?)? {
     switch subject {
     case .happening(let happening, _): happening.kind.v2

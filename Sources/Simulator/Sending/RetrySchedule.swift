@@ -1,11 +1,11 @@
 import Signing
 package import Time
 
-/// When Apple tries again after a notification was not taken.
+/// Apple's retry times after a failed delivery.
 ///
 /// Apple: "Responding to App Store Server Notifications". The sandbox tries once.
 package enum RetrySchedule {
-  /// After the attempt before, in hours.
+  /// The hours between attempts.
   package static func hours(_ version: NotificationVersion) -> [Int64] {
     switch version {
     case .v1: [6, 24, 48]
@@ -13,9 +13,9 @@ package enum RetrySchedule {
     }
   }
 
-  /// Nil when there is no further one.
+  /// Returns the time of the next attempt; `nil` after the last.
   ///
-  /// - Parameter count: of the attempts so far, the one that failed at `last` included.
+  /// - Parameter count: the number of attempts, including the one that failed at `last`.
   package static func next(
     after count: Int, last: Timestamp, version: NotificationVersion, isSandbox: Bool
   ) -> Timestamp? {

@@ -2,9 +2,9 @@ import HTTPClient
 package import JSON
 package import Time
 
-/// One try to deliver a notification; Apple: sendAttemptItem.
+/// One attempt to deliver a notification; Apple: sendAttemptItem.
 package struct SendAttempt: Hashable, Sendable {
-  /// Apple's words for it.
+  /// Apple's names of results.
   package enum Result: String, Hashable, Sendable, CaseIterable {
     case success = "SUCCESS"
     case timedOut = "TIMED_OUT"
@@ -21,7 +21,7 @@ package struct SendAttempt: Hashable, Sendable {
 
   package let date: Timestamp
   package let result: Result
-  /// What the receiver answered; nil when it did not.
+  /// The receiver's status; `nil` without a response.
   package let httpStatus: Int?
 
   package init(at date: Timestamp, _ result: Result, httpStatus: Int? = nil) {

@@ -3,19 +3,19 @@ import JSON
 import Signing
 import Time
 
-/// An authorised call of the App Store Server API.
+/// An authorized call of the App Store Server API.
 struct APICall: Sendable {
   let operation: APIOperation
-  /// The parts of the path that vary.
+  /// The variable parts of the path.
   let parameters: [String]
   let request: HTTPRequest
-  /// The app that the token speaks for, in the environment of the path.
+  /// The app of the token, in the environment of the path.
   let place: SimulatedAppScope
   let signer: ResponseSigner
-  /// By the machine's clock, as limits are.
+  /// The machine's time, by which limits count.
   let receivedAt: Timestamp
 
-  /// The body, where one is needed.
+  /// Returns the required body.
   func object() throws(APIErrorCode) -> JSONObject {
     guard let object = (try? JSONReader.read(request.body))?.object else { throw .generalBadRequest }
     return object
@@ -25,6 +25,6 @@ struct APICall: Sendable {
     do { return try signer.text(payload) } catch { throw .generalInternal }
   }
 
-  /// An answer with its unknown fields, if a fault adds some.
+  /// Returns a response, with unknown fields if a fault adds some.
   func answer(_ object: JSONObject) -> HTTPResponse { SimulatedAPIResponse.json(signer.extended(object)) }
 }

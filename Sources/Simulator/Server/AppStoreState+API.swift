@@ -2,7 +2,6 @@ import HTTPServer
 import JSON
 import Signing
 
-/// The App Store Server API, one operation after the other.
 extension AppStoreState {
   mutating func answer(_ call: APICall) -> HTTPResponse {
     do throws(APIErrorCode) { return try perform(call) } catch { return SimulatedAPIResponse.refusal(error) }
@@ -28,9 +27,9 @@ extension AppStoreState {
     }
   }
 
-  // MARK: Whose
+  // MARK: Owners
 
-  /// The customer that the path names by one of their ids.
+  /// Finds the customer of an ID in the path.
   func customer(_ call: APICall, _ id: String) throws(APIErrorCode) -> CustomerID {
     guard Self.isID(id) else { throw .invalidTransactionId }
     guard
@@ -40,7 +39,7 @@ extension AppStoreState {
     return customer
   }
 
-  /// A purchase by its transaction id; ids that restores made up name it too.
+  /// Finds a purchase by its transaction ID or by one that a restore created.
   func purchase(
     _ call: APICall, _ id: String
   ) throws(APIErrorCode) -> (customer: CustomerID, purchase: WorldPurchase) {

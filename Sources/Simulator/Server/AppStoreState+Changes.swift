@@ -3,7 +3,7 @@ import JSON
 import Signing
 import Time
 
-/// What developers change by the App Store Server API: account tokens, finished purchases, reports of consumption.
+/// Developers' changes through the App Store Server API: account tokens, finished purchases, consumption reports.
 extension AppStoreState {
   mutating func setAccountToken(_ call: APICall) throws(APIErrorCode) -> HTTPResponse {
     guard let token = try call.object()["appAccountToken"]?.string, AppStoreState.isUUID(token) else {
@@ -23,13 +23,13 @@ extension AppStoreState {
     return SimulatedAPIResponse.empty
   }
 
-  /// Something that was found possible before; what the world still refuses is Apple's own trouble.
+  /// Performs an act that was checked before; a refusal of the world is Apple's internal error.
   mutating func act(_ act: ManualAction, on customer: CustomerID) throws(APIErrorCode) {
     do { try world.act(act, on: customer) } catch { throw .generalInternal }
     collect()
   }
 
-  /// Send Consumption Information, and its deprecated version; kept for people to look at.
+  /// Handles Send Consumption Information and its deprecated version; retained for people to view.
   mutating func consumption(_ call: APICall) throws(APIErrorCode) -> HTTPResponse {
     let body = try call.object()
     let rules = call.operation == .sendConsumptionData ? ConsumptionRule.version1 : ConsumptionRule.version2
@@ -49,7 +49,7 @@ extension AppStoreState {
   }
 }
 
-/// What a field of a consumption request may be; one a row.
+/// The valid values of a field of a consumption request.
 ///
 /// Apple: ConsumptionRequest and ConsumptionRequestV1.
 private struct ConsumptionRule {

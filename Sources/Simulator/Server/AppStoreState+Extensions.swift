@@ -3,7 +3,7 @@ import JSON
 import Signing
 import Time
 
-/// A request to extend everybody's subscription to a product, and how far it came.
+/// A request to extend all subscriptions to a product, and its progress.
 struct MassExtension: Sendable {
   struct Key: Hashable, Sendable {
     let place: SimulatedAppScope
@@ -18,7 +18,7 @@ struct MassExtension: Sendable {
 
 /// Extend a Subscription Renewal Date, and for all active subscribers.
 extension AppStoreState {
-  /// What both requests say.
+  /// The common members of both requests.
   private struct Request {
     let days: Int
     let identifier: String
@@ -68,7 +68,7 @@ extension AppStoreState {
     guard subscription.status == 1 else { throw .subscriptionExtensionIneligible }
     let recent = extensions[id, default: []].filter { $0 > world.now - .days(365) }
     guard recent.count < Self.yearlyLimit else { throw .subscriptionMaxExtension }
-    // What the world refuses is a subscription that cannot be extended as it stands.
+    // The world refuses a subscription whose state does not allow an extension.
     do { try world.act(.extend(days: days, subscription: id), on: customer) } catch {
       throw .subscriptionExtensionIneligible
     }
@@ -76,7 +76,7 @@ extension AppStoreState {
     collect()
   }
 
-  /// Done at once, where Apple takes its time.
+  /// Extends immediately, where Apple takes time.
   mutating func extendAll(_ call: APICall) throws(APIErrorCode) -> HTTPResponse {
     let body = try call.object()
     let request = try Request(body)

@@ -29,7 +29,7 @@ extension AppStoreState {
   // MARK: History
 
   private static let pageLimit = 20
-  /// Apple keeps so much.
+  /// Apple's history length.
   private static let length = Interval.days(180)
 
   func notificationHistory(_ call: APICall) throws(APIErrorCode) -> HTTPResponse {
@@ -47,7 +47,7 @@ extension AppStoreState {
     guard type == nil || transaction == nil else { throw .multipleFiltersSupplied }
     let customer: CustomerID? = if let transaction { try self.customer(call, transaction) } else { nil }
     let onlyFailures = body["onlyFailures"]?.bool ?? false
-    // The token says where to go on, and in which list.
+    // The token encodes the next position and the identity of the list.
     let list = Digest.sha256(JSONValue.object(body).canonicallyEncoded()).hex.prefix(16)
     var first = 0
     if let token = call.request.queryValue("paginationToken"), !token.isEmpty {
@@ -90,7 +90,7 @@ extension AppStoreState {
     return item.object
   }
 
-  /// What was sent, byte for byte while it is kept; signed anew otherwise.
+  /// Returns the bytes that were sent while they are retained; otherwise signs them again.
   private func signedPayload(_ shipment: QueuedNotification, _ call: APICall) throws(APIErrorCode) -> String {
     if let body = shipment.body, let sent = (try? JSONReader.read(body))?.object?["signedPayload"]?.string {
       return sent

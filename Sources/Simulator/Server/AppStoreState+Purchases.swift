@@ -3,21 +3,20 @@ import JSON
 import Signing
 import Time
 
-/// What the App Store Server API tells of a customer's purchases.
 extension AppStoreState {
   private func answers(_ call: APICall) throws(APIErrorCode) -> SimulatedResponse {
     guard let app = app(call.place) else { throw .appNotFound }
     return SimulatedResponse(of: app, call.signer)
   }
 
-  /// Get Transaction History, version 2 and the older one, which leaves out consumables that are finished.
+  /// Get Transaction History, version 2 and the older one, which omits finished consumables.
   mutating func history(_ call: APICall) throws(APIErrorCode) -> HTTPResponse {
     let query = try HistoryQuery(call.request.head)
     let customer: CustomerID
     do throws(APIErrorCode) {
       customer = try self.customer(call, call.parameters[0])
     } catch {
-      // Of another app: an empty history, and no error.
+      // An ID of another app gives an empty history, not an error.
       guard error == .transactionIdNotFound, isElsewhere(call.parameters[0], call.place) else { throw error }
       return call.answer(empty(call))
     }
@@ -42,7 +41,7 @@ extension AppStoreState {
     (HistoryRevision(purchase.modifiedAt, purchase.transaction.transactionID), purchase.transaction)
   }
 
-  /// Whether the id is a customer's of another app of this world, in the same environment.
+  /// Whether the ID belongs to a customer of another app of this world in the same environment.
   private func isElsewhere(_ id: String, _ place: SimulatedAppScope) -> Bool {
     world.apps.contains { other in
       other.app.bundleID != place.bundleID
@@ -98,7 +97,7 @@ extension AppStoreState {
     ])
   }
 
-  /// An order that is nobody's is no error: its status says so.
+  /// Looks up an order; an unknown order is a status, not an error.
   func lookUpOrder(_ call: APICall) throws(APIErrorCode) -> HTTPResponse {
     let (bundleID, environment) = (call.place.bundleID, call.place.environment)
     guard let order = world.order(call.parameters[0], app: bundleID, environment: environment) else {

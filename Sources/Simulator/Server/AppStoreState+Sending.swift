@@ -3,7 +3,7 @@ import Signing
 import Time
 
 extension AppStoreState {
-  /// The next delivery that is due; nil when nothing is.
+  /// Returns the next due delivery; `nil` without one.
   ///
   /// - Parameters:
   ///   - legacy: signs the receipts in V1's bodies.
@@ -14,7 +14,7 @@ extension AppStoreState {
     return nil
   }
 
-  /// Nil when it is not sent, or not now.
+  /// Returns `nil` if it is not sent, or not now.
   private mutating func prepare(
     _ number: Int, at date: Timestamp, _ chains: SigningChains, _ legacy: ReceiptPKI
   ) -> NotificationDelivery? {
@@ -30,7 +30,7 @@ extension AppStoreState {
       mailroom.move(number, to: later)
       return nil
     }
-    // What was begun in one generation is retried in it.
+    // Retries keep the generation of the first attempt.
     let version = shipment.version ?? destination.version
     guard let body = shipment.body ?? body(of: number, version, faults, chains, legacy) else {
       mailroom.settle(number, .withoutCounterpart)
@@ -45,12 +45,12 @@ extension AppStoreState {
     return NotificationDelivery(shipment: number, destination: destination, body: body, date: date, copies: copies)
   }
 
-  /// When a fault has it sent instead.
+  /// Returns the later time that a fault chose.
   private func postponed(_ number: Int, _ date: Timestamp, _ faults: [Fault]) -> Timestamp? {
     guard mailroom[number].attempts.isEmpty else { return nil }
     for fault in faults {
       if fault.kind == .delayed { return date + .milliseconds(fault.value) }
-      // After the next one, if there is one to change places with.
+      // It follows the next one, if there is one to swap with.
       if fault.kind == .reordered, let next = mailroom.next, next <= world.now { return next }
     }
     return nil
@@ -77,7 +77,9 @@ extension AppStoreState {
     return (try? signer.sign(payload)).map(SignedNotification.body)
   }
 
-  /// V1 may tell of one thing in two messages; each becomes a shipment of its own.
+  /// Creates the V1 body.
+  ///
+  /// V1 can report one event in two messages; each becomes a separate shipment.
   private mutating func bodyV1(
     of number: Int, _ faults: [Fault], _ legacy: ReceiptPKI
   ) -> [UInt8]? {
@@ -106,13 +108,13 @@ extension AppStoreState {
 }
 
 extension AppStoreState {
-  /// What happened, as it was then.
+  /// Returns the event with the state at its time.
   func notification(of shipment: QueuedNotification) -> WorldNotification? {
     guard case .happening(let happening, let customer) = shipment.subject else { return nil }
     return world.notification(of: happening, to: customer)
   }
 
-  /// As V2 tells it; nil where it does not.
+  /// Returns the V2 notification; `nil` if V2 does not report it.
   func draft(of shipment: QueuedNotification) -> NotificationDraft? {
     switch shipment.subject {
     case .happening: notification(of: shipment)?.v2

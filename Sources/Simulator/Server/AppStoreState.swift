@@ -2,9 +2,9 @@ import JSON
 import Signing
 import Time
 
-/// Everything that changes while a simulated App Store is served: the world, and what developers did to it.
+/// The mutable state of a served App Store: the world, and the developers' changes.
 ///
-/// A value behind the server's lock; it decides and answers, and does no I/O.
+/// A value behind the server's lock, without I/O.
 struct AppStoreState: Sendable {
   var world: AppStoreWorld
   var faults: FaultPlan
@@ -13,15 +13,15 @@ struct AppStoreState: Sendable {
   /// The shipments of test notifications, by token.
   var tests: [String: Int] = [:]
   var massExtensions: [MassExtension.Key: MassExtension] = [:]
-  /// When each subscription was extended by request, the oldest first.
+  /// The dates of each subscription's extensions by request, oldest first.
   var extensions: [String: [Timestamp]] = [:]
-  /// When the first page of each customer's history was asked for, and found.
+  /// The dates of first pages of each customer's history that were requested and found.
   var historiesBegun: [CustomerID: [Timestamp]] = [:]
-  /// What developers told about consumption, the oldest first.
+  /// The developers' consumption reports, oldest first.
   var consumption: [ConsumptionReport] = []
-  /// Nothing of what is kept for people to look at is kept beyond this.
+  /// The size limit of every list that is retained for people to view.
   static let limit = 100_000
-  /// For ids that Apple makes up when asked.
+  /// The source of IDs that Apple creates on request.
   private var random: SplitMix64
 
   init(world: AppStoreWorld) {
@@ -32,20 +32,20 @@ struct AppStoreState: Sendable {
 
   mutating func uuid() -> String { random.uuid() }
 
-  /// The app as it is in an environment; nil: not in this world.
+  /// Returns the app in an environment; `nil` outside this world.
   func app(_ place: SimulatedAppScope) -> SimulatedApp? {
     guard var app = world.apps.first(where: { $0.app.bundleID == place.bundleID })?.app else { return nil }
     app.environment = place.environment
     return app
   }
 
-  /// Takes what the world has to tell since the last time into the mailroom.
+  /// Queues the world's new notifications.
   mutating func collect() {
     for notification in world.drainNotifications() { mailroom.accept(QueuedNotification(notification)) }
   }
 }
 
-/// What was told with Send Consumption Information, as it was told.
+/// The body of a Send Consumption Information request, unchanged.
 struct ConsumptionReport: Sendable {
   let place: SimulatedAppScope
   let transactionID: String

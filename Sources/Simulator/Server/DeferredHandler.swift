@@ -1,8 +1,9 @@
 import HTTPServer
 import Synchronization
 
-/// Hands requests on to the App Store once it is there: its certificates name the port, which is known only when the
-/// server listens.
+/// Passes requests to the App Store once it exists.
+///
+/// Its certificates name the port, which is known only after the server listens.
 final class DeferredHandler: HTTPHandler, Sendable {
   private let store = Mutex<SimulatedAppStore?>(nil)
 

@@ -2,9 +2,9 @@ import HTTPServer
 import JSON
 import Time
 
-/// What faults make of an answer.
+/// The effects of faults on a response.
 enum FaultyResponse {
-  /// The answer that is given in place of any other, if a fault asks for one.
+  /// Returns the response that replaces any other, if a fault requests one.
   static func replacement(_ faults: [Fault], at now: Timestamp) -> HTTPResponse? {
     for fault in faults {
       switch fault.kind {
@@ -13,7 +13,7 @@ enum FaultyResponse {
         response.headers.append("Retry-After", String((now + .milliseconds(fault.value)).sinceEpoch))
         return response
       case .serverError:
-        // What stands before Apple's servers answers in its own way.
+        // Proxies before Apple's servers respond in their own format.
         guard fault.value == 500 else {
           return HTTPResponse(
             status: Int(fault.value), headers: ["Content-Type": "text/html"], body: Array("<html></html>".utf8))
@@ -26,7 +26,7 @@ enum FaultyResponse {
     return nil
   }
 
-  /// The answer as it arrives: late, cut, spoilt or not at all.
+  /// Returns the response as it arrives: late, cut, damaged or missing.
   static func arrival(of response: HTTPResponse, _ faults: [Fault]) async -> HTTPResponse {
     var response = response
     for fault in faults {
@@ -37,7 +37,7 @@ enum FaultyResponse {
         response.ending = .silent
       case .reset: response.ending = .silent
       case .truncated: response.ending = .cut(after: min(Int(fault.value), max(0, response.body.count - 1)))
-      // Shorter too: OCSP answers end with certificates that nobody needs, and whose last bytes may be anything.
+      // Shorter too: OCSP responses end with unused certificates, whose last bytes may have any value.
       case .malformed: response.body = Array(response.body.dropLast(3)) + Array(",]".utf8)
       default: continue
       }
@@ -45,9 +45,9 @@ enum FaultyResponse {
     return response
   }
 
-  /// Of the machine's time: how slow an answer is does not depend on the world's.
+  /// Waits in the machine's time, because a response's delay does not depend on the world's.
   private static func wait(_ milliseconds: Int64) async {
-    // Cancelled when the server stops; the answer is dropped then.
+    // Cancelled when the server stops; the response is dropped then.
     try? await Task.sleep(for: .milliseconds(milliseconds))
   }
 }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The one state of a server, changed by one at a time.
+/// The one state of a server, behind a lock.
 final class LiveAppStore: Sendable {
   private let state: Mutex<AppStoreState>
 

@@ -2,11 +2,11 @@ import JSON
 import Signing
 import Time
 
-/// Signs what one answer or notification carries, rightly or as faults will have it.
+/// Signs the payloads of one response or notification, correctly or with faults.
 struct ResponseSigner: Sendable {
-  /// The chain that the faults ask for, for payloads that are signed elsewhere.
+  /// The chain that the faults select, for payloads that are signed elsewhere.
   let signer: PayloadSigner
-  /// The world's time as the signature tells it.
+  /// The world's time in the signature.
   let date: Timestamp
   private let hasUnknownFields: Bool
   private let isSpoilt: Bool
@@ -37,7 +37,7 @@ struct ResponseSigner: Sendable {
     .string(String(decoding: try sign(payload), as: UTF8.self))
   }
 
-  /// With what Apple may add tomorrow.
+  /// Adds unknown members, as Apple may in the future.
   func extended(_ object: JSONObject) -> JSONObject {
     guard hasUnknownFields else { return object }
     var object = object
@@ -48,7 +48,7 @@ struct ResponseSigner: Sendable {
 }
 
 extension SigningChains {
-  /// The signer that a fault asks for.
+  /// Returns the signer that a fault selects.
   func signer(_ faults: [Fault]) -> PayloadSigner {
     for fault in faults {
       switch fault.kind {

@@ -4,20 +4,20 @@ package import JSON
 package import Signing
 package import Time
 
-/// A simulated App Store that listens: its world, its keys, and where it is to be found.
+/// A listening simulated App Store: its world, keys and address.
 package struct RunningAppStore: Sendable {
   package struct Settings: Sendable {
     package var address = "127.0.0.1"
-    /// 0: any free one.
+    /// 0 means any free port.
     package var port: UInt16 = 0
     package var pace = WorldClock.Pace.stepped
-    /// Notifications under way at once; with one, they arrive in their order.
+    /// Notifications in flight at the same time; with one, they arrive in their order.
     package var parallel = 1
-    /// Signs receipts; nil: a new one, which takes a second.
+    /// Signs receipts; `nil` creates one, which takes a second.
     package var receiptPKI: ReceiptPKI?
-    /// Signs everything else; nil: a new one.
+    /// Signs all other data; `nil` creates one.
     package var pki: KeptPKI?
-    /// Of the API; nil: a new one.
+    /// The API's key; `nil` creates one.
     package var apiKey: SigningKey?
     /// Whether certificates name the OCSP responder, as Apple's do.
     package var namesResponder = true
@@ -28,7 +28,7 @@ package struct RunningAppStore: Sendable {
   /// Certificates of an earlier run.
   package struct KeptPKI: Sendable {
     package let pki: ApplePKI
-    /// The URL at which they say that their responder is; nil: they name none.
+    /// The URL of the responder in them; `nil` if they name none.
     package let responder: String?
 
     package init(_ pki: ApplePKI, responder: String?) {
@@ -38,22 +38,23 @@ package struct RunningAppStore: Sendable {
   }
 
   package let store: SimulatedAppStore
-  /// The URL at which its certificates say that their responder is; nil: they name none.
+  /// The URL of the responder in its certificates; `nil` if they name none.
   package let responder: String?
   private let server: HTTPServer
   private let address: String
   private let apps: [AppPlan]
 
   /// - Parameters:
-  ///   - world: as it is at the beginning; what it has told already is not sent to anybody.
-  ///   - clock: the machine's; tokens and answers of the responder are judged by it.
+  ///
+  ///   - world: the initial world; its earlier notifications are not sent.
+  ///   - clock: the machine's, by which tokens and OCSP responses are judged.
   package static func start(
     _ world: AppStoreWorld, _ settings: Settings, clock: WallClock, client: HTTPClient = HTTPClient()
   ) throws -> Self {
     var limits = HTTPServerLimits()
     limits.takesEscapedSlashes = true
     limits.connectionsPerAddress = nil
-    // Answers may be slow by order: ten minutes, and a little.
+    // Faults may delay responses by ten minutes; one more for the rest.
     limits.answer = .minutes(11)
     limits.bodiesInFlight = 16 * SimulatedAppStore.bodyLimit
     let desk = DeferredHandler()
@@ -73,7 +74,7 @@ package struct RunningAppStore: Sendable {
       receiptPKI: try settings.receiptPKI ?? .shared(at: world.now),
       key: DeveloperKey(issuerID: issuer, keyID: String(key), signingKey: try settings.apiKey ?? .generate()))
     var world = world
-    // Nobody listened while this came about.
+    // Earlier notifications had no receiver.
     _ = world.drainNotifications()
     let store = try SimulatedAppStore(
       world: world, identity: identity, clock: clock, pace: settings.pace, client: client,
@@ -82,7 +83,7 @@ package struct RunningAppStore: Sendable {
     return Self(store: store, responder: responder, server: server, address: settings.address, apps: world.apps)
   }
 
-  /// What was kept, with other certificates below its root when the responder has moved.
+  /// Returns the retained keys, with new certificates below the root if the responder has moved.
   private static func pki(
     _ kept: KeptPKI?, _ blueprint: ApplePKI.Blueprint, _ responder: String?, at now: Timestamp
   ) throws -> ApplePKI {
@@ -97,7 +98,7 @@ package struct RunningAppStore: Sendable {
     return "http://\(host.contains(":") ? "[\(host)]" : host):\(port)"
   }
 
-  /// The base of Production's paths; the Sandbox's is below it.
+  /// The base URL of Production; the Sandbox's is below it.
   package var productionURL: String { Self.url(address, server.port) }
   package var sandboxURL: String { productionURL + "/sandbox" }
   package var controlURL: String { productionURL + "/control" }
@@ -106,21 +107,21 @@ package struct RunningAppStore: Sendable {
     environment == .production ? productionURL : sandboxURL
   }
 
-  /// Sends the notifications of an app's environment to a URL from here on.
+  /// Sends later notifications of an app's environment to a URL.
   package func send(_ place: SimulatedAppScope, to destination: Destination) {
     store.live.withLock { $0.destinations[place] = destination }
   }
 
-  /// When the first page of each customer's history was asked for, by the machine's clock.
+  /// The times of first pages of each customer's history, by the machine's clock.
   package var historiesBegun: [CustomerID: [Timestamp]] { store.live.withLock { $0.historiesBegun } }
 
-  /// Its time.
+  /// The current world time.
   package var now: Timestamp { store.live.withLock { $0.world.now } }
 
-  /// The world as it is now.
+  /// The current world.
   package var world: AppStoreWorld { store.live.withLock { $0.world } }
 
-  /// Answers and sends until cancelled.
+  /// Responds and sends until cancelled.
   package func run() async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { await store.run() }
@@ -129,7 +130,7 @@ package struct RunningAppStore: Sendable {
     }
   }
 
-  /// `world.json`: where everything is, what to trust, and the apps.
+  /// Returns `world.json`: the URLs, the trust settings, and the apps.
   ///
   /// - Parameter keyFile: where the API's private key was written.
   package func description(keyFile: String) -> JSONObject {
@@ -149,7 +150,7 @@ package struct RunningAppStore: Sendable {
 }
 
 extension ApplePKI.Blueprint {
-  /// Certificates that are valid from before a world's beginning until ten years after its present.
+  /// Returns contents that are valid from before a world's beginning until ten years after its present.
   ///
   /// - Parameter responder: the base URL of its OCSP responder; nil: they name none.
   package static func covering(_ time: ClosedRange<Timestamp>, responder: String?) -> Self {
@@ -164,7 +165,7 @@ extension ApplePKI.Blueprint {
 }
 
 extension WorldPlan {
-  /// What `world.json` says of whom to trust, and of the apps.
+  /// Returns the trust settings and the apps for `world.json`.
   package func trust(_ pki: ApplePKI, _ receiptPKI: ReceiptPKI) -> JSONObject {
     func base64(_ certificate: CertificateAuthority) -> JSONValue {
       .string(String(decoding: Base64.standard.encode(certificate.certificate.der), as: UTF8.self))

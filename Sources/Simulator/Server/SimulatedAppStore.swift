@@ -4,12 +4,13 @@ import JSON
 package import Signing
 package import Time
 
-/// The App Store as a server: both generations of its interfaces, its OCSP responder, and the controls of the simulation.
+/// The App Store as a server: both generations of its interfaces, its OCSP responder, and the controls of the
+/// simulation.
 ///
-/// Production is at the base path and the Sandbox below `/sandbox`, with the same paths each. Tokens are checked against
-/// the machine's clock, everything else happens at the world's.
+/// Production is at the base path and the Sandbox below `/sandbox`, with the same paths each. Tokens are checked
+/// against the machine's clock; the rest uses the world's.
 package final class SimulatedAppStore: HTTPHandler, Sendable {
-  /// What it signs with and speaks for.
+  /// The signing keys and the apps.
   package struct Identity: Sendable {
     package let chains: SigningChains
     package let receiptPKI: ReceiptPKI
@@ -22,7 +23,7 @@ package final class SimulatedAppStore: HTTPHandler, Sendable {
     }
   }
 
-  /// Requests are no longer than that: receipts of thousands of purchases.
+  /// The largest request: receipts of thousands of purchases.
   package static let bodyLimit = 12 << 20
 
   let live: LiveAppStore
@@ -33,7 +34,8 @@ package final class SimulatedAppStore: HTTPHandler, Sendable {
   let sender: NotificationSender
 
   /// - Parameters:
-  ///   - parallel: notifications under way at once; with one, they arrive in their order.
+  ///
+  ///   - parallel: notifications in flight at the same time; with one, they arrive in their order.
   package init(
     world: AppStoreWorld, identity: Identity, clock: WallClock, pace: WorldClock.Pace = .stepped,
     client: HTTPClient = HTTPClient(), parallel: Int = 1
@@ -55,7 +57,7 @@ package final class SimulatedAppStore: HTTPHandler, Sendable {
       })
   }
 
-  /// Sends notifications and lets the world's time follow the machine's, until cancelled.
+  /// Sends notifications and advances the world with the machine's time, until cancelled.
   package func run() async {
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await self.sender.run() }
@@ -72,7 +74,7 @@ package final class SimulatedAppStore: HTTPHandler, Sendable {
     }
   }
 
-  /// Lets happen what should have happened by now.
+  /// Advances the world to the current time.
   private func keepPace() {
     guard let time = pace.worldTime(at: clock.now()) else { return }
     live.withLock { state in

@@ -2,12 +2,12 @@ package import JSON
 package import Signing
 package import Time
 
-/// Answers of the App Store Server API, signed inside and bare outside, as Apple gives them.
+/// Responses of the App Store Server API: unsigned objects with signed payloads inside.
 package struct SimulatedResponse: Sendable {
   private let app: SimulatedApp
   private let signer: ResponseSigner
 
-  /// Answers about `app`, everything in them signed at `date`.
+  /// Creates responses about `app`, with all payloads signed at `date`.
   package init(of app: SimulatedApp, at date: Timestamp, signer: PayloadSigner) {
     self.init(of: app, ResponseSigner(signer, at: date))
   }
@@ -17,7 +17,7 @@ package struct SimulatedResponse: Sendable {
     self.signer = signer
   }
 
-  /// A subscription's place in an answer of Get All Subscription Statuses.
+  /// A subscription in a Get All Subscription Statuses response.
   package struct Status: Hashable, Sendable {
     package var status: Int64
     package var transaction: SimulatedTransaction
@@ -30,7 +30,7 @@ package struct SimulatedResponse: Sendable {
     }
   }
 
-  /// Get All Subscription Statuses: the groups in the order of their ids.
+  /// Get All Subscription Statuses: the groups in the order of their IDs.
   package func statuses(_ statuses: [Status]) throws(CertificateError) -> JSONObject {
     var groups: [JSONValue] = []
     for group in Set(statuses.compactMap(\.transaction.product.subscriptionGroupID)).sorted() {
@@ -61,7 +61,6 @@ package struct SimulatedResponse: Sendable {
     return answer.object
   }
 
-  /// Get Transaction Info.
   package func transaction(_ transaction: SimulatedTransaction) throws(CertificateError) -> JSONObject {
     ["signedTransactionInfo": try signer.text(transaction.payload(signedAt: signer.date))]
   }
@@ -87,6 +86,6 @@ package struct SimulatedResponse: Sendable {
 }
 
 extension WorldSubscription {
-  /// The subscription's place in an answer of Get All Subscription Statuses.
+  /// The subscription in a Get All Subscription Statuses response.
   package var answer: SimulatedResponse.Status { SimulatedResponse.Status(status, transaction, renewal) }
 }

@@ -1,4 +1,4 @@
-/// What a notification tells, in a sentence for people; no two of one story are the same.
+/// The sentences that describe notifications to people, unique within a story.
 struct Captions {
   private var used: [String: Int] = [:]
 

@@ -1,21 +1,20 @@
 import Signing
 import Time
 
-/// Who does what and when, in a world where nothing else happens but what Apple does.
+/// The customers' acts and their times, in a world where only Apple acts in addition.
 struct Script {
-  /// Somebody in it, who comes to the world with the first step.
+  /// A customer that joins the world with the first step.
   struct Role {
     let name: String
-    /// The bundle id.
     let app: String
     var storefront = Storefront.unitedStates
     var hasAccountToken = false
-    /// Whose family they join.
+    /// The member whose family the customer joins.
     var relative: String?
     let steps: [Step]
   }
 
-  /// What somebody does, from the ids of their transactions; nil: they only download the app.
+  /// An act, made from the IDs of the customer's transactions; `nil` only downloads the app.
   struct Step {
     let date: Interval
     let act: @Sendable ([String]) -> ManualAction?
@@ -30,16 +29,16 @@ struct Script {
 
   let roles: [Role]
 
-  /// Plays it until so long after the world's start.
+  /// Plays the script for `length` after the world's start.
   ///
-  /// - Returns: everybody's id by their name, and what was told.
+  /// - Returns: each customer's ID by name, and the notifications.
   func play(in world: inout AppStoreWorld, for length: Interval) throws -> (
     people: [String: CustomerID], told: [WorldNotification]
   ) {
     var people: [String: CustomerID] = [:]
     let steps = roles.flatMap { role in role.steps.map { (role: role, step: $0) } }
     let start = world.now
-    // Those of one moment in the order of the roles.
+    // Steps at the same time follow the order of the roles.
     for (_, (role, step)) in steps.enumerated().sorted(by: {
       ($0.element.step.date, $0.offset) < ($1.element.step.date, $1.offset)
     }) {

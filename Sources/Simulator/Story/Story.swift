@@ -1,12 +1,14 @@
 package import Signing
 
-/// What some apps' servers receive from the first message to the last, good and bad, and what is to become of each.
+/// The messages, good and bad, that some apps' servers receive, with their expected results.
 ///
-/// A story is the same for the same seed and start; only signatures differ, when it is told.
+/// A story is the same for the same seed and start; only signatures differ.
 package struct Story: Sendable {
-  /// Registered with whoever receives the messages; messages of other apps are none of theirs.
+  /// The apps to register with the receiver.
+  ///
+  /// Messages of other apps are not its own.
   package let apps: [SimulatedApp]
-  /// In the order of arrival.
+  /// The scenes in the order of arrival.
   package private(set) var scenes: [Scene]
 
   package init(apps: [SimulatedApp], scenes: [Scene]) {
@@ -14,14 +16,14 @@ package struct Story: Sendable {
     self.scenes = scenes
   }
 
-  /// What is to become of a message.
+  /// The expected result of a message.
   package enum Expectation: Hashable, Sendable {
     case stored
-    /// Known already, byte for byte: accepted, nothing changes.
+    /// Already known, byte for byte: accepted without a change.
     case duplicate
-    /// Kept aside, with the code of the reason.
+    /// Quarantined, with the code of the reason.
     case quarantined(String)
-    /// Not accepted, with the code of the reason.
+    /// Rejected, with the code of the reason.
     case refused(String)
   }
 
@@ -29,16 +31,16 @@ package struct Story: Sendable {
   package struct Scene: Hashable, Sendable {
     package enum Content: Hashable, Sendable {
       case notification(NotificationDraft)
-      /// The bytes of an earlier message once more.
+      /// The bytes of an earlier message again.
       case repetition(of: NotificationDraft)
-      /// Signed by somebody whose certificates bear the same names.
+      /// Signed with other certificates of the same names.
       case forgery(NotificationDraft)
       /// Changed after it was signed.
       case tampering(NotificationDraft)
       case bytes([UInt8])
     }
 
-    /// What happens, in a sentence for people.
+    /// A sentence for people about the scene.
     package let caption: String
     package let content: Content
     package let expectation: Expectation
@@ -49,7 +51,7 @@ package struct Story: Sendable {
       self.expectation = expectation
     }
 
-    /// The notification that it is, or pretends to be.
+    /// The notification, genuine or imitated.
     package var draft: NotificationDraft? {
       switch content {
       case .notification(let draft), .repetition(let draft), .forgery(let draft), .tampering(let draft): draft
@@ -58,18 +60,17 @@ package struct Story: Sendable {
     }
   }
 
-  /// A message as it arrives.
   package struct Message: Sendable {
-    /// From 1.
+    /// The number from 1.
     package let number: Int
     package let caption: String
     package let body: [UInt8]
-    /// What it means; nil for what is no V2 notification.
+    /// The content; `nil` unless it is a V2 notification.
     package let notification: SignedNotification?
     package let expectation: Expectation
   }
 
-  /// The messages, signed by `pki`; what is forged is signed by `forger`, whom nobody trusts.
+  /// Returns the messages, signed by `pki`; forgeries are signed by the untrusted `forger`.
   package func told(by pki: ApplePKI, forger: ApplePKI) throws(CertificateError) -> [Message] {
     let (apple, stranger) = (try PayloadSigner(pki), try PayloadSigner(forger))
     var signed: [NotificationDraft: SignedNotification] = [:]

@@ -1,8 +1,8 @@
 import Signing
 
-/// Changes a signed payload and leaves its signature as it was.
+/// Changes a signed payload without its signature.
 enum Tampering {
-  /// The JWS with the version of its payload raised: what it says is another thing, its form as good as before.
+  /// Returns the JWS with a higher version in its payload, still well-formed.
   static func changed(_ jws: [UInt8]) -> [UInt8] {
     var segments = jws.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).map(Array.init)
     guard segments.count == 3, var payload = Base64.url.decode(segments[1]) else { return jws }

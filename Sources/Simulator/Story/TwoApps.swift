@@ -1,7 +1,7 @@
 import Signing
 package import Time
 
-/// Two apps and what their customers do: one of everything that can happen to a purchase.
+/// Two apps and their customers, with every event that can happen to a purchase.
 enum TwoApps {
   static let inkwell: AppPlan = .sample("com.example.inkwell", appAppleID: 1_580_234_117)
 
@@ -15,23 +15,23 @@ enum TwoApps {
     return plan
   }()
 
-  /// Of nobody here.
+  /// An app that belongs to no developer here.
   static let stranger = AppPlan.sample("com.example.stranger", appAppleID: 1_600_000_001)
 
   private static let year = "explorer.yearly"
 
-  /// Whom the story is about.
+  /// The main customers of the story.
   static var cast: [Script.Role] {
     let (notes, maps) = (inkwell.app.bundleID, trailhead.app.bundleID)
     return [
-      // A trial that converts, with an account of the app's own; in the end a paying customer.
+      // A trial that converts, with an account of the app; at the end a paying customer.
       Script.Role(
         name: "Anna", app: notes, storefront: .germany, hasAccountToken: true,
         steps: [
           .init(.hours(9), .buy(product: "plus.yearly", offer: "introductory")),
           .init(.days(20), .setAutoRenew(false)), .init(.days(22), .setAutoRenew(true)),
         ]),
-      // A payment that fails and is made good within grace; later a refund that is taken back, and an end.
+      // A payment that fails and recovers within grace; later a reversed refund, and an end.
       Script.Role(
         name: "Ben", app: notes,
         steps: [
@@ -40,21 +40,21 @@ enum TwoApps {
           .init(.days(45)) { .refund(transaction: $0.last ?? "", isForAnIssue: true) },
           .init(.days(47)) { .reverseRefund(transaction: $0.last ?? "") },
         ]),
-      // Up at once, down at the next renewal; in the end a subscriber.
+      // An immediate upgrade, a downgrade at the next renewal; at the end a subscriber.
       Script.Role(
         name: "Carla", app: notes, storefront: .brazil, hasAccountToken: true,
         steps: [
           .init(.days(100), .buy(product: "plus.monthly")), .init(.days(110), .buy(product: "pro.monthly")),
           .init(.days(128), .buy(product: "plus.monthly")),
         ]),
-      // A payment that fails for good, and a return; in the end a subscriber.
+      // A payment that fails permanently, and a return; at the end a subscriber.
       Script.Role(
         name: "Dev", app: maps, storefront: .unitedKingdom,
         steps: [
           .init(.days(3), .buy(product: "pro.monthly")), .init(.days(4), .setPayment(works: false)),
           .init(.days(139), .setPayment(works: true)), .init(.days(140), .buy(product: "pro.monthly")),
         ]),
-      // A price that rises, and a year that is made longer and shared for a while.
+      // A price increase, and a year that is extended and shared for a while.
       Script.Role(
         name: "Emil", app: maps, storefront: .germany, hasAccountToken: true,
         steps: [
@@ -62,7 +62,7 @@ enum TwoApps {
           .init(.days(40), .announcePrice(34_990, needsConsent: true)), .init(.days(42), .agreeToPrice()),
           .init(.days(50), .extend(days: 14)), .init(.days(60), .share(false)),
         ]),
-      // Access through somebody else's purchase, which ends with the sharing.
+      // Access through another person's purchase, which ends with the sharing.
       Script.Role(name: "Fay", app: maps, storefront: .germany, relative: "Emil", steps: [.init(.hours(31), nil)]),
       // Consumables: one refunded, one not.
       Script.Role(
@@ -85,7 +85,7 @@ enum TwoApps {
     ]
   }
 
-  /// People of whom nothing is told rightly, and one who only downloads an app.
+  /// Customers with only wrong messages, and one that only downloads an app.
   static var extras: [Script.Role] {
     let apps = [inkwell, inkwell, stranger, trailhead, inkwell]
     let wrong = zip(["forged", "tampered", "stranger", "contradicting", "legacy"], apps).enumerated().map { day, role in
@@ -96,7 +96,7 @@ enum TwoApps {
     return wrong + [Script.Role(name: "Ida", app: trailhead.app.bundleID, steps: [.init(.hours(1), nil)])]
   }
 
-  /// Messages about no purchase.
+  /// Creates messages without a purchase.
   static func notices(from start: Timestamp, to ida: SimulatedAppTransaction, uuid: () -> String) -> [Story.Scene] {
     let app = trailhead.app
     return [
@@ -118,10 +118,11 @@ enum TwoApps {
 }
 
 extension Story {
-  /// Two apps and nine customers over five months: what can happen to a purchase, and seven messages that are wrong on
-  /// purpose.
+  /// Creates a story of two apps and nine customers over five months, with all events of purchases and seven wrong
+  /// messages.
   ///
-  /// 160 days after `start` everybody's status is one that a message told of. Certificates must be valid until then.
+  /// 160 days after `start`, every customer's status is one that a message reported. Certificates must be valid until
+  /// then.
   package static func twoApps(seed: UInt64, start: Timestamp) -> Story {
     var world = AppStoreWorld(
       plan: WorldPlan(apps: [TwoApps.inkwell, TwoApps.trailhead, TwoApps.stranger]), seed: seed, start: start)
@@ -154,6 +155,6 @@ extension Story {
 extension Story.Scene {
   init(_ caption: String, _ draft: NotificationDraft) { self.init(caption, .notification(draft)) }
 
-  /// When it was signed; what is no notification has no date.
+  /// The signing date; other messages have no date.
   var signedDate: Timestamp { draft?.signedDate ?? Timestamp(0) }
 }

@@ -1,22 +1,22 @@
 import JSON
 
-/// The story's messages that are wrong on purpose, one of each kind.
+/// The story's seven wrong messages, one of each kind.
 struct WrongMessages {
-  /// Genuine first messages about people of whom nothing else is told: of two apps and of one that nobody registered.
+  /// The only genuine messages about their customers, of two registered apps and an unregistered one.
   let forged: WorldNotification
   let tampered: WorldNotification
   let stranger: WorldNotification
   let contradicting: WorldNotification
   let legacy: WorldNotification
-  /// The app that the contradicting message pretends to be of.
+  /// The app that the contradicting message names.
   let other: SimulatedApp
 
-  /// The scenes with the wrong ones between them.
+  /// Returns the scenes with the wrong ones between them.
   func mixed(into scenes: [Story.Scene]) -> [Story.Scene] {
     var mixed = scenes
     repeatOne(in: &mixed)
     delayOne(in: &mixed)
-    // From the end, so that the places of those still to come stay what they are.
+    // Inserting from the end keeps the indexes of the rest.
     for (index, scene) in wrong.enumerated().reversed() { mixed.insert(scene, at: min(8 + index * 4, mixed.count)) }
     return mixed
   }
@@ -43,21 +43,21 @@ struct WrongMessages {
     return scenes
   }
 
-  /// Genuine in each of its parts, which speak of two apps.
+  /// Returns a draft whose parts are genuine but name two apps.
   private func ofOther(_ draft: NotificationDraft) -> NotificationDraft {
     var draft = draft
     draft.app = other
     return draft
   }
 
-  /// The second message comes again, three messages later: Apple did not hear that it arrived.
+  /// Repeats the second message three messages later, as if Apple had not received its response.
   private func repeatOne(in scenes: inout [Story.Scene]) {
     guard scenes.count > 5, let draft = scenes[1].draft else { return }
     scenes.insert(
       Story.Scene("\(scenes[1].caption) — sent once more, byte for byte", .repetition(of: draft), .duplicate), at: 5)
   }
 
-  /// A downgrade is heard of only after the renewal that it decided.
+  /// Moves a downgrade after the renewal that it decided.
   private func delayOne(in scenes: inout [Story.Scene]) {
     guard let place = scenes.firstIndex(where: { $0.draft?.title == "DID_CHANGE_RENEWAL_PREF/DOWNGRADE" }) else {
       return

@@ -1,9 +1,9 @@
 package import JSON
 
 extension AppStoreWorld {
-  /// What a perfect back end would know now, customer by customer: JSON Lines, made one by one.
+  /// Returns the data of a perfect back end now, customer by customer, as JSON Lines made one at a time.
   ///
-  /// - Parameter v1Only: what V1 alone could tell.
+  /// - Parameter v1Only: limits the data to V1's.
   package func truth(v1Only: Bool = false) -> some Sequence<JSONObject> {
     customers().lazy.flatMap { customer in
       let state = state(of: customer)

@@ -2,12 +2,11 @@ package import JSON
 import Signing
 import Time
 
-/// What a perfect back end would know of a customer.
+/// The data of a perfect back end about a customer.
 extension CustomerState {
-  /// One object for the customer, one for each purchase and one for each subscription, under Apple's V2 names.
+  /// One object for the customer, each purchase and each subscription, under Apple's V2 names.
   ///
-  /// `transaction`, `renewal` and `appTransaction` are V2's payloads but for their signing dates; `status` is of the
-  /// time `asOf`.
+  /// `transaction`, `renewal` and `appTransaction` are V2's payloads without signing dates; `status` is at `asOf`.
   package var truth: [JSONObject] {
     var person = head("customer")
     person.add("userId", userID)
@@ -34,9 +33,9 @@ extension CustomerState {
       }
   }
 
-  /// What can be known of the customer without V2: from a receipt and verifyReceipt's answer at `asOf`.
+  /// The data available without V2, from a receipt and a verifyReceipt response at `asOf`.
   ///
-  /// The same objects, with what V1 says or certainly means; what it only suggests is left out.
+  /// The same objects with V1's certain facts; uncertain facts are omitted.
   package var legacyTruth: [JSONObject] {
     let sold = legacyPurchases
     return sold.map { purchase in
@@ -53,7 +52,7 @@ extension CustomerState {
       }
   }
 
-  /// The distinct ids by which Apple's history finds everything, in the order of the purchases.
+  /// The distinct IDs by which Apple's history finds all purchases, in the order of the purchases.
   package var originalTransactionIDs: [String] {
     var seen: Set<String> = []
     return purchases.map(\.transaction.originalTransactionID).filter { seen.insert($0).inserted }
@@ -71,7 +70,7 @@ extension CustomerState {
 }
 
 extension SimulatedReceipt.Purchase {
-  /// V2's facts as far as V1 has them.
+  /// Returns V2's facts as far as V1 has them.
   fileprivate func legacyFacts(environment: String) -> JSONObject {
     var facts = PayloadMembers()
     facts.add("transactionId", transactionID)
@@ -94,12 +93,12 @@ extension SimulatedReceipt.Purchase {
     switch transaction.offer?.kind {
     case .introductory:
       facts.add("offerType", 1 as Int64)
-      // Of paid ones V1 does not say how they are paid.
+      // V1 does not report how paid offers are paid.
       if transaction.isTrialPeriod { facts.add("offerDiscountType", "FREE_TRIAL") }
     case .promotional, .offerCode:
       facts.add("offerType", transaction.offer?.kind.rawValue)
       facts.add("offerIdentifier", transaction.offer?.identifier)
-    // V1 has no field for it that anybody has seen.
+    // V1 has no known field for it.
     case .winBack, nil: break
     }
     facts.add("environment", environment)
@@ -108,7 +107,9 @@ extension SimulatedReceipt.Purchase {
 }
 
 extension WorldSubscription {
-  /// Who cancelled while in grace has no `pending_renewal_info`, and looks expired.
+  /// The status in V1.
+  ///
+  /// A cancellation in grace has no `pending_renewal_info`, and looks expired.
   fileprivate var legacyStatus: Int64 { legacyRenewal == nil ? 2 : status }
 
   fileprivate var legacyFacts: JSONObject {

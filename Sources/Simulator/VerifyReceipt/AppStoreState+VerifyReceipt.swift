@@ -3,7 +3,7 @@ import JSON
 import Signing
 import Time
 
-/// verifyReceipt: what Apple says of a receipt that was sent.
+/// The verifyReceipt endpoint.
 extension AppStoreState {
   /// The request's three values; Apple: requestBody.
   private struct Request {
@@ -11,7 +11,7 @@ extension AppStoreState {
     let password: String?
     let excludesOldTransactions: Bool
 
-    /// Nil for what is no such request.
+    /// Returns `nil` if the body is not such a request.
     init?(_ body: [UInt8]) {
       var limits = JSONLimits.standard
       limits.bytes = SimulatedAppStore.bodyLimit
@@ -25,7 +25,8 @@ extension AppStoreState {
   }
 
   /// - Parameters:
-  ///   - environment: of the address that was asked.
+  ///
+  ///   - environment: of the requested address.
   ///   - now: with milliseconds, as Apple's `request_date`.
   func verifyReceipt(
     _ request: HTTPRequest, _ environment: AppStoreEnvironment, _ pki: ReceiptPKI, at now: Timestamp
@@ -46,7 +47,7 @@ extension AppStoreState {
     let state = self.state(of: sent, app, plan.era)
     let sold = purchases(in: sent, state)
     let needsPassword = sold.contains { $0.transaction.product.kind == .autoRenewable }
-    // Of receipts without subscriptions it is not looked at: Apple's archived "Receipt Validation Programming Guide".
+    // For receipts without subscriptions Apple ignores it: Apple's archived "Receipt Validation Programming Guide".
     guard asked.password == plan.sharedSecret || !needsPassword else {
       return Self.verdict(21_004, environment)
     }
@@ -63,7 +64,7 @@ extension AppStoreState {
           about: receipt, of: state, requestedAt: now, excludingOldTransactions: asked.excludesOldTransactions)
         var object = try answer.object(signedBy: pki)
         if asked.password != plan.sharedSecret {
-          // What the customer has besides is for those who have the secret.
+          // The customer's other data requires the secret.
           for key in ["latest_receipt_info", "latest_receipt", "pending_renewal_info"] { object[key] = nil }
         }
         return object
@@ -73,7 +74,7 @@ extension AppStoreState {
     }
   }
 
-  /// Whose receipt it is; one without purchases is anybody's.
+  /// Finds the receipt's customer; a receipt without purchases fits any customer.
   private func state(of sent: SentReceipt, _ app: SimulatedApp, _ era: V1Era) -> CustomerState {
     for purchase in sent.purchases {
       for id in [purchase.transactionID, purchase.originalTransactionID] {
@@ -91,11 +92,11 @@ extension AppStoreState {
       date: world.now, purchases: [], subscriptions: [])
   }
 
-  /// The purchases that were sent, as they were when the receipt was made and under the ids that it gives them.
+  /// Returns the sent purchases with their state and IDs at the time of the receipt.
   ///
-  /// Nothing is left out that the receipt has, consumables that the app was done with since not either.
+  /// It omits none, not even consumables that the app finished since.
   private func purchases(in sent: SentReceipt, _ state: CustomerState) -> [SimulatedReceipt.Purchase] {
-    // Receipts are dated in whole seconds: everything within the second counts.
+    // Receipts have whole seconds: every event within the second counts.
     let then =
       state.purchases.isEmpty ? state : world.state(of: state.id, at: sent.signedAt + .milliseconds(999))
     return sent.purchases.compactMap { row in
@@ -110,7 +111,7 @@ extension AppStoreState {
     }
   }
 
-  /// An answer that is a status and little else.
+  /// Returns a response that is a status and little more.
   static func verdict(_ status: Int64, _ environment: AppStoreEnvironment) -> JSONObject {
     var answer = PayloadMembers()
     if ![21_000, 21_002, 21_003, 21_007, 21_008].contains(status) {
@@ -128,7 +129,7 @@ extension AppStoreState {
 }
 
 extension SimulatedAppStore {
-  /// Whatever is wrong with a receipt, the HTTP status is 200.
+  /// Responds with HTTP status 200, regardless of errors in the receipt.
   func answerVerifyReceipt(_ request: HTTPRequest, _ environment: AppStoreEnvironment) async -> HTTPResponse {
     let now = clock.now()
     let (answer, faults) = live.withLock { state -> (HTTPResponse, [Fault]) in

@@ -1,15 +1,14 @@
-/// Reads what `DERWriter` wrote: elements of definite length, one after the other.
+/// A sequence of DER elements of definite length, as `DERWriter` writes them.
 ///
-/// Written without our own receipt reader, so that the two can be held against each other.
+/// Independent of the receipt reader, so that tests can compare the two.
 struct DERPieces: Sequence, IteratorProtocol {
   struct Piece {
     let tag: UInt8
     let content: ArraySlice<UInt8>
 
-    /// The elements in it.
     var pieces: [Piece] { Array(DERPieces(content)) }
 
-    /// Of an INTEGER of up to eight bytes.
+    /// The value of an INTEGER of up to eight bytes.
     var integer: Int64? {
       guard tag == 0x02, (1...8).contains(content.count) else { return nil }
       let negative: Int64 = (content.first ?? 0) >= 0x80 ? -1 : 0
@@ -23,7 +22,7 @@ struct DERPieces: Sequence, IteratorProtocol {
 
   init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
 
-  /// Nil at the end, and where the bytes are no element.
+  /// Returns `nil` at the end, and for bytes that are not an element.
   mutating func next() -> Piece? {
     guard let tag = rest.popFirst(), let first = rest.popFirst() else { return nil }
     var count = Int(first)

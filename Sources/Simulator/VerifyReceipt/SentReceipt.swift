@@ -1,18 +1,18 @@
 import Signing
 import Time
 
-/// What verifyReceipt finds in the receipt that it was sent, once the signature is right.
+/// The content of a receipt that verifyReceipt received, after the signature check.
 struct SentReceipt: Hashable, Sendable {
   enum Kind: Hashable, Sendable {
-    /// The app's, with any number of purchases.
+    /// An app receipt, with any number of purchases.
     case app
-    /// One purchase's, as iOS 6 made them.
+    /// The receipt of one purchase, as in iOS 6.
     case transaction
   }
 
-  /// Which purchase it is, by whatever the receipt says.
+  /// The identifying members of a purchase.
   struct Purchase: Hashable, Sendable {
-    /// As the receipt has it: another one after each restore.
+    /// The receipt's ID, which each restore changes.
     var transactionID = ""
     var originalTransactionID = ""
   }
@@ -21,25 +21,25 @@ struct SentReceipt: Hashable, Sendable {
   var bundleID: String
   var environment: AppStoreEnvironment
   var applicationVersion = ""
-  /// Attribute 8, which the Sandbox leaves empty; 12 then.
+  /// Attribute 8, or 12 in the Sandbox, which leaves 8 empty.
   var createdAt = Timestamp(0)
-  /// Attribute 12, when it was signed; the Unix epoch for transaction receipts, which do not say.
+  /// Attribute 12, the signing date; the Unix epoch for transaction receipts, which lack it.
   var signedAt = Timestamp(0)
-  /// In the receipt's order.
+  /// The purchases in the receipt's order.
   var purchases: [Purchase]
 
-  /// Why a receipt is not read: the status that says so.
+  /// The status that rejects a receipt.
   enum Refusal: Int64, Error, Hashable, Sendable {
     case malformed = 21_002
     case notAuthentic = 21_003
   }
 
-  /// No receipt is longer.
+  /// The largest receipt in bytes.
   static let limit = 8 << 20
 
-  /// From `receipt-data`, signed by `pki`.
+  /// Parses `receipt-data` that `pki` signed.
   ///
-  /// Damage that Apple forgives is forgiven: line breaks, spaces where a plus was, and a missing end of the padding.
+  /// Damage that Apple accepts is accepted: line breaks, spaces instead of plus signs, and missing padding.
   init(receiptData text: String, signedBy pki: ReceiptPKI) throws(Refusal) {
     guard text.utf8.count <= Self.limit, let bytes = Self.base64(text) else { throw .malformed }
     if bytes.first == 0x30 {
@@ -62,7 +62,7 @@ struct SentReceipt: Hashable, Sendable {
 
   private init(message: [UInt8], _ pki: ReceiptPKI) throws(Refusal) {
     guard DERPieces(message[...]).first(where: { _ in true })?.pieces.count == 2 else { throw .malformed }
-    // The signature counts at the receipt's own date, which is inside; its certificates are valid at any time of ours.
+    // Apple checks the signature at the receipt's own date, which is inside; any date is valid for these certificates.
     guard let template = Self.validity(of: pki),
       let content = CMSVerification.content(
         of: message, trustedRoots: [pki.root.certificate.fingerprint], validAt: template)
@@ -85,7 +85,7 @@ struct SentReceipt: Hashable, Sendable {
     if createdAt == Timestamp(0) { createdAt = signedAt }
   }
 
-  /// Of RFC 3339 in whole seconds: `2026-01-31T23:59:58Z`.
+  /// Parses RFC 3339 in whole seconds: `2026-01-31T23:59:58Z`.
   private static func date(_ text: String) -> Timestamp? {
     let parts = text.split { !$0.isNumber }.compactMap { Int64($0) }
     guard parts.count == 6, text.hasSuffix("Z") else { return nil }
@@ -96,7 +96,7 @@ struct SentReceipt: Hashable, Sendable {
     return Timestamp((days * 86_400 + parts[3] * 3_600 + parts[4] * 60 + parts[5]) * 1_000)
   }
 
-  /// A moment at which the leaf is valid.
+  /// Returns a time at which the leaf is valid.
   private static func validity(of pki: ReceiptPKI) -> Timestamp? {
     Timestamp((pki.leaf.certificate.validity.lowerBound + 1) * 1_000)
   }
@@ -111,7 +111,7 @@ struct SentReceipt: Hashable, Sendable {
     return purchase
   }
 
-  /// Type and value of SEQUENCE { type INTEGER, version INTEGER, value OCTET STRING }.
+  /// Returns type and value of SEQUENCE { type INTEGER, version INTEGER, value OCTET STRING }.
   private static func attributes(of set: DERPieces.Piece) -> [(type: Int64, value: ArraySlice<UInt8>)] {
     set.pieces.compactMap { attribute in
       let parts = attribute.pieces
@@ -147,7 +147,7 @@ struct SentReceipt: Hashable, Sendable {
     return key.verifies(Array(signature[1..<257]).span, of: ([3] + info).span, hashedWith: .sha1)
   }
 
-  /// Of `"name" = "value";`.
+  /// Returns the value in `"name" = "value";`.
   private static func value(_ name: String, in text: String) -> String? {
     guard let start = text.firstRange(of: "\"\(name)\" = \"")?.upperBound,
       let end = text[start...].firstIndex(of: "\"")

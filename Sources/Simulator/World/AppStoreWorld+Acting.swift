@@ -1,10 +1,9 @@
 import Time
 
-/// What is ordered by hand.
 extension AppStoreWorld {
-  /// Lets something happen to a customer now.
+  /// Performs an act on a customer now.
   ///
-  /// - Returns: the ids of the transactions that the customer has since.
+  /// - Returns: the IDs of the transactions that the customer has since.
   @discardableResult
   package mutating func act(_ act: ManualAction, on customer: CustomerID) throws(ManualActionError) -> [String] {
     guard contains(customer) else { throw ManualActionError(.unknownCustomer, "no customer \(customer)") }

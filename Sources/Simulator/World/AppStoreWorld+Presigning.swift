@@ -1,9 +1,9 @@
 import Signing
 
 extension AppStoreWorld {
-  /// The JWS of every transaction of these customers by its id, signed now, on all cores.
+  /// Signs the JWS of every transaction of these customers now, by ID, on all cores, some 4 KB each.
   ///
-  /// For servers that are to be measured without the time that signing takes; some 4 KB each.
+  /// For benchmarks of servers without the time of signing.
   @concurrent package func signedTransactions(
     of customers: [CustomerID], by signer: PayloadSigner
   ) async throws -> [String: [UInt8]] {

@@ -1,14 +1,14 @@
 package import Signing
 package import Time
 
-/// What is true in a world now.
+/// The current data of a world.
 extension AppStoreWorld {
   package func contains(_ customer: CustomerID) -> Bool {
     households.indices.contains(customer.household)
       && households[customer.household].members.indices.contains(customer.member)
   }
 
-  /// Everybody, in the order of their ids; of one app if it is named.
+  /// Returns the customers in the order of their IDs, optionally of one app.
   package func customers(of bundleID: String? = nil) -> some Sequence<CustomerID> {
     let app = bundleID.flatMap { id in apps.firstIndex { $0.app.bundleID == id } }
     let households = households
@@ -21,7 +21,7 @@ extension AppStoreWorld {
 
   package var customerCount: Int { households.reduce(0) { $0 + $1.members.count } }
 
-  /// Whose id it is: a transaction's, one that a restore put in its place, or an app transaction's.
+  /// Finds the customer of a transaction ID, an ID that a restore created, or an app transaction ID.
   package func customer(
     ofAnyTransactionID id: String, app bundleID: String, environment: AppStoreEnvironment
   ) -> CustomerID? {
@@ -39,7 +39,7 @@ extension AppStoreWorld {
     return nil
   }
 
-  /// Where a purchase stands among a member's, by its id or one that a restore put in its place.
+  /// Finds the index of a purchase among a member's, by its ID or one that a restore created.
   func place(ofTransaction id: String, _ household: Household, _ member: Int, _ ids: WorldIdentifiers) -> Int? {
     guard let number = Int64(id), let original = ids.original(of: id) else { return nil }
     let person = household.members[member]
@@ -51,7 +51,7 @@ extension AppStoreWorld {
     return isRestored ? place : nil
   }
 
-  /// Everything that is true of a customer, now or at an earlier time.
+  /// Returns a customer's state, now or at an earlier time.
   ///
   /// - Precondition: the world contains the customer.
   package func state(of customer: CustomerID, at date: Timestamp? = nil) -> CustomerState {
@@ -61,7 +61,6 @@ extension AppStoreWorld {
       of: customer.member, asOf: sequence, at: date ?? now, in: markets[Int(household.app)])
   }
 
-  /// In the order in which they were made.
   package func transactions(of customer: CustomerID) -> [WorldPurchase] { state(of: customer).purchases }
 
   package func subscriptions(of customer: CustomerID) -> [WorldSubscription] { state(of: customer).subscriptions }
@@ -70,14 +69,14 @@ extension AppStoreWorld {
     state(of: customer).appTransaction
   }
 
-  /// What was refunded and is still, the earliest refund first.
+  /// Returns the refunded purchases without reversed ones, earliest refund first.
   package func refunds(of customer: CustomerID) -> [WorldPurchase] {
     transactions(of: customer)
       .filter { $0.transaction.revocation.map { $0.kind != .familyRevoke } ?? false }
       .sorted { ($0.modifiedAt, $0.madeAt) < ($1.modifiedAt, $1.madeAt) }
   }
 
-  /// The purchase whose order number it is, and whose it is; nil: nobody's.
+  /// Finds the purchase of an order number and its customer; `nil` if unknown.
   package func order(_ id: String, app bundleID: String, environment: AppStoreEnvironment) -> (
     customer: CustomerID, purchase: WorldPurchase
   )? {
@@ -89,18 +88,18 @@ extension AppStoreWorld {
     return (customer, purchase)
   }
 
-  /// Everything that happened to a customer, the oldest first.
+  /// Returns the events of a customer, oldest first.
   package func log(of customer: CustomerID) -> [WorldEvent] {
     households[customer.household].log.filter { $0.member == customer.member }
   }
 
-  /// The transaction that a happening was about; nil: none.
+  /// Returns the transaction of an event; `nil` without one.
   package func transactionID(of happening: WorldEvent, in customer: CustomerID) -> String? {
     guard happening.charge >= 0 else { return nil }
     return String(households[customer.household].members[happening.member].charges[Int(happening.charge)].id)
   }
 
-  /// What was told of a happening, made again: a notification at rest keeps a household alive as it was.
+  /// Recreates the notification of an event, because a stored one would retain a copy of its household.
   func notification(of happening: WorldEvent, to customer: CustomerID) -> WorldNotification {
     let household = households[customer.household]
     return WorldNotification(happening, of: household, in: markets[Int(household.app)])

@@ -1,11 +1,10 @@
 package import Signing
 package import Time
 
-/// A whole App Store in memory: apps, customers, and everything that happens to them, told by notifications.
+/// An App Store in memory: apps, customers, and their events, reported by notifications.
 ///
-/// A value without I/O and without locks: whoever serves it puts it behind one. The same plan, seed and start tell the
-/// same, whatever the steps in which its time advances; acts are part of that when they come at the same times. Nothing
-/// is signed in it: payloads are made when asked for, and signed by who asks.
+/// A value without I/O and locks. The same plan, seed and start give the same events regardless of the steps in which
+/// time advances, if acts come at the same times. Payloads are made and signed on demand.
 package struct AppStoreWorld: Sendable {
   package let seed: UInt64
   package let start: Timestamp
@@ -14,12 +13,12 @@ package struct AppStoreWorld: Sendable {
   let markets: [AppMarket]
   var households: [Household] = []
   var agenda = EventQueue()
-  /// Things that happened and have not been told yet: household and place in its log.
+  /// Events that are not yet reported: household and index in its log.
   private var untold: [(due: Timestamp, household: Int, place: Int)] = []
 
-  /// A world whose customers are still to come; `advance` lets them.
+  /// Creates a world without customers; `advance` adds them.
   ///
-  /// - Precondition: at most 1,000,000 households; product ids of an app and bundle ids are unique.
+  /// - Precondition: at most 1,000,000 households; product IDs of an app and bundle IDs are unique.
   package init(plan: WorldPlan, seed: UInt64, start: Timestamp) {
     self.seed = seed
     self.start = Timestamp(start.wholeSeconds * 1_000)
@@ -37,13 +36,13 @@ package struct AppStoreWorld: Sendable {
 
   package enum EnrolmentError: Error, Hashable, Sendable {
     case unknownApp
-    /// Nobody of that app and environment to join.
+    /// No relative in that app and environment.
     case unknownRelative
     /// A family of six, or a world of a million households.
     case full
   }
 
-  /// A new customer by hand, alone or joining somebody's family, who has downloaded the app now.
+  /// Adds a customer that downloads the app now, optionally to an existing family.
   package mutating func enrol(
     in bundleID: String, environment: AppStoreEnvironment, storefront: Storefront = .unitedStates,
     hasAccountToken: Bool = true, usesStoreKit1: Bool = false, preorderedAt: Timestamp? = nil,
@@ -75,7 +74,7 @@ package struct AppStoreWorld: Sendable {
     return CustomerID(household: number)
   }
 
-  /// Lets time pass until `date`; an earlier one changes nothing.
+  /// Advances to `date`; an earlier one changes nothing.
   package mutating func advance(to date: Timestamp) {
     while let event = agenda.take(dueAt: date) {
       now = max(now, event.date)
@@ -87,10 +86,10 @@ package struct AppStoreWorld: Sendable {
 
   package mutating func advance(by interval: Interval) { advance(to: now + interval) }
 
-  /// When something happens next by itself; nil: never.
+  /// The time of the next event without orders, if any.
   package var nextEvent: Timestamp? { agenda.next }
 
-  /// Lets something happen to a household, and takes over what it plans and tells.
+  /// Changes a household, and collects its new plans and notifications.
   mutating func live(_ number: Int, _ body: (inout Household, AppMarket) -> Void) {
     let told = households[number].log.count
     body(&households[number], markets[Int(households[number].app)])
@@ -100,7 +99,7 @@ package struct AppStoreWorld: Sendable {
     }
   }
 
-  /// What is due to arrive until now and was not taken yet, the earliest first.
+  /// Returns the notifications due until now that were not returned before, earliest first.
   package mutating func drainNotifications() -> [WorldNotification] {
     let now = now
     var due = untold.filter { $0.due <= now }

@@ -1,46 +1,46 @@
-/// Something that is ordered by hand to happen to a customer, now.
+/// An ordered act on a customer, now.
 package enum ManualAction: Hashable, Sendable {
-  /// Buys, whatever that comes to: a first subscription, another after it lapsed, an upgrade at once, a downgrade or
-  /// crossgrade for the next period, the return from one, an offer for the next period, or a purchase for once.
+  /// Buys, with the effect that follows from the product: a first subscription, a resubscription, an immediate upgrade,
+  /// a change for the next period or its reversal, an offer for the next period, or a single purchase.
   ///
   /// `offer` is the identifier of one of the product's offers; `"introductory"` is the introductory one.
   case buy(product: String, offer: String? = nil, quantity: Int = 1)
-  /// Of the subscription whose original transaction id it is; nil: of the only one.
+  /// `subscription` is an original transaction ID; `nil` means the only one.
   case setAutoRenew(Bool, subscription: String? = nil)
-  /// Whether the customer's way of paying works; when it does again, what is owed is paid at once.
+  /// Sets whether payments work; when they work again, overdue charges are paid immediately.
   case setPayment(works: Bool)
   case announcePrice(Int64, needsConsent: Bool, subscription: String? = nil)
-  /// Agrees to the price that was announced; who never does loses the subscription when the period ends.
+  /// Agrees to the announced price; without consent the subscription ends with the period.
   case agreeToPrice(subscription: String? = nil)
-  /// The customer asks for money back; Apple asks the app how much was used.
+  /// The customer requests a refund; Apple asks the app for consumption information.
   case requestRefund(transaction: String, reason: String)
-  /// Apple gives all the money back, or so many thousandths of a percent of it.
+  /// Refunds all, or `percentage` in thousandths of a percent.
   case refund(transaction: String, percentage: Int64? = nil, isForAnIssue: Bool = false)
   case declineRefund(transaction: String)
   case reverseRefund(transaction: String)
-  /// Apple does not renew it at the end of its period: the product is not for sale any more, or for another reason.
+  /// Apple does not renew it at the end of its period, because the product is no longer for sale or for another reason.
   case refuseRenewal(isForSale: Bool, subscription: String? = nil)
   case extend(days: Int, subscription: String? = nil)
   case share(Bool)
   /// Gives every purchase a new V1 transaction id.
   case restore
-  /// Done with a consumable: receipts leave it out from now on.
+  /// Finishes a consumable; later receipts omit it.
   case finish(transaction: String)
-  /// What Set App Account Token does.
+  /// Performs Set App Account Token.
   case setAccountToken(String, originalTransaction: String)
 }
 
-/// Why an act cannot happen.
+/// The reason why an act is impossible.
 package struct ManualActionError: Error, Hashable, Sendable {
   package enum Code: String, Hashable, Sendable, CaseIterable {
     case unknownCustomer, unknownProduct, unknownOffer, unknownTransaction, unknownSubscription
-    /// More than one subscription, and the act does not say which.
+    /// The customer has several subscriptions, and the act names none.
     case ambiguousSubscription
-    /// Not possible as things stand.
+    /// The current state does not allow it.
     case notNow
-    /// Family members cannot do that to what is shared with them.
+    /// Family members cannot do that to purchases shared with them.
     case notTheirs
-    /// The customer has used up their ids.
+    /// The customer's IDs are used up.
     case full
   }
 

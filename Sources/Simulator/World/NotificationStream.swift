@@ -1,14 +1,14 @@
 package import Signing
 package import Time
 
-/// Any number of different valid notifications of one app, for load and for properties.
+/// A stream of different valid notifications of one app, for load and property tests.
 ///
-/// The n-th is the same for the same seed and start. Customers come in groups, whose notifications take turns: what
-/// arrives together is of many customers, and each one's come in their order.
+/// The n-th is the same for the same seed and start. Customers come in groups, whose notifications alternate. Adjacent
+/// notifications are of many customers, and each customer's are in order.
 package struct NotificationStream: Sendable {
-  /// Customers of one group.
+  /// The customers of one group.
   private let customers: Int
-  /// Notifications of each customer.
+  /// The notifications of each customer.
   private let length: Int
   private var blockSize: Int { customers * length }
 
@@ -20,7 +20,7 @@ package struct NotificationStream: Sendable {
   /// Certificates must be valid for a year and a half from `start`.
   ///
   /// - Parameters:
-  ///   - customers: of one group: so many notifications lie between two of one customer.
+  ///   - customers: of one group, the distance between two notifications of one customer.
   ///   - length: notifications of each customer, up to 14.
   package init(
     seed: UInt64, app: SimulatedApp, pki: ApplePKI, start: Timestamp, customers: Int = 64, length: Int = 10
@@ -32,7 +32,7 @@ package struct NotificationStream: Sendable {
     signer = try PayloadSigner(pki)
   }
 
-  /// Everybody buys something each month, so that everybody is told of often enough.
+  /// Returns a plan in which every customer buys monthly, so that notifications are frequent.
   private static func plan(of app: SimulatedApp) -> AppPlan {
     var plan = AppPlan.sample(app.bundleID)
     let products = plan.products.filter {
@@ -45,7 +45,7 @@ package struct NotificationStream: Sendable {
     return plan
   }
 
-  /// The next one; there is no end before 40 million.
+  /// Returns the next one; the first 40 million exist.
   package mutating func next() throws(CertificateError) -> SignedNotification {
     let place = number % blockSize
     if place == 0 { block = drafts(ofBlock: number / blockSize) }
@@ -53,9 +53,10 @@ package struct NotificationStream: Sendable {
     return try block[place].signed(by: signer)
   }
 
-  /// What `keep` makes of `count` notifications from the number `first` on, made on all cores, in their order.
+  /// Returns the results of `keep` for `count` notifications from the number `first`, made on all cores, in their
+  /// order.
   ///
-  /// 14 KB each: whoever needs millions keeps something smaller of each.
+  /// A notification has 14 KB, so reduce millions to a smaller form.
   @concurrent package func generate<Kept: Sendable>(
     _ count: Int, from first: Int = 0, keeping keep: @escaping @Sendable (SignedNotification) -> Kept
   ) async throws -> [Kept] {
@@ -72,12 +73,12 @@ package struct NotificationStream: Sendable {
     }
   }
 
-  /// `count` notifications from the number `first` on, whole.
+  /// Returns `count` whole notifications from the number `first`.
   package func generate(_ count: Int, from first: Int = 0) async throws -> [SignedNotification] {
     try await generate(count, from: first) { $0 }
   }
 
-  /// The notifications of one group of customers, not signed yet.
+  /// Returns the unsigned notifications of one group of customers.
   func drafts(ofBlock index: Int) -> [NotificationDraft] {
     let lives = (0..<customers).map { customer in
       var life = population.life(index * customers + customer)

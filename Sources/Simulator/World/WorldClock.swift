@@ -1,13 +1,13 @@
 package import Time
 
-/// How the time of a world follows the time of the machine.
+/// The relation of a world's time to the machine's.
 package struct WorldClock: Hashable, Sendable {
   package enum Pace: Hashable, Sendable {
-    /// A second is a second.
+    /// A world second takes a second.
     case real
-    /// A second is so many seconds; below one it is one.
+    /// The number of world seconds in a second; below one it is one.
     case accelerated(Int64)
-    /// It stands still until the world is told to advance.
+    /// The world's time changes only by advance requests.
     case stepped
   }
 
@@ -23,9 +23,9 @@ package struct WorldClock: Hashable, Sendable {
     self.wallStart = wallStart
   }
 
-  /// The time that a world should have reached; nil when nobody but its owner moves it.
+  /// Returns the world's due time; `nil` if only its owner advances it.
   ///
-  /// A machine whose clock is set back does not move the world back: worlds ignore earlier times.
+  /// A machine clock that moves back does not move the world back: worlds ignore earlier times.
   package func worldTime(at wall: Timestamp) -> Timestamp? {
     let passed = (wall - wallStart).milliseconds
     switch pace {

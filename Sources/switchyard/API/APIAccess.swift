@@ -15,7 +15,7 @@ import Signing
 import Time
 import Wire
 
-/// As whom, where and how Apple is asked: what every `switchyard api` command takes.
+/// The app, environment and client of a `switchyard api` command.
 struct APIAccess: Sendable {
   static let options: [Option] =
     [
@@ -33,12 +33,11 @@ struct APIAccess: Sendable {
 
   private let line: APIClientOptions
   let credentials: AppCredentials
-  /// Where to ask alone; nil leaves it to the route.
+  /// The only environment to ask; `nil` leaves it to the route.
   let environment: APIEnvironment?
   let wantsJSON: Bool
   private let ledger: LedgerSide?
 
-  /// The ledger that a registered app is in.
   private struct LedgerSide {
     let app: App
     let store: LedgerStore
@@ -56,9 +55,9 @@ struct APIAccess: Sendable {
   var client: AppStoreClient { line.client }
   var verifier: SignedDataVerifier { line.verifier }
 
-  /// Runs `body` with what the command line says; a failure of Apple's is said with what to do about it.
+  /// Runs `body` with the options of the command line, and reports an error of Apple with its fix.
   ///
-  /// - Parameter id: what is asked about: the ledger may know in which environment it is.
+  /// - Parameter id: the requested ID, whose environment the ledger may know.
   static func with(
     _ arguments: ParsedArguments, _ terminal: Terminal, about id: String? = nil,
     _ body: (APIAccess) async throws -> ExitStatus
@@ -92,7 +91,7 @@ struct APIAccess: Sendable {
     }
   }
 
-  /// The app that is named, or the only one, with its newest key.
+  /// Returns the named or only app with its newest key.
   private static func registered(
     _ arguments: ParsedArguments, _ options: DatabaseOptions, _ connection: Connection, _ terminal: Terminal
   ) async throws -> (AppWithAPIKey, Keyring) {
@@ -118,7 +117,7 @@ struct APIAccess: Sendable {
     return (askable, keys)
   }
 
-  /// The environment in which the ledger knows an id of the app; nil: in none, or in both.
+  /// Returns the environment in which the ledger has an ID of the app; `nil` for neither or both.
   private static func home(of id: String?, _ app: App, _ connection: Connection) async throws -> APIEnvironment? {
     guard let id else { return nil }
     let places = try await connection.read { session throws(DatabaseError) in
@@ -149,7 +148,6 @@ struct APIAccess: Sendable {
     }
   }
 
-  /// The credentials of the command line.
   private static func given(_ arguments: ParsedArguments) throws -> AppCredentials {
     let bundleID = try arguments.required("app")
     let issuer = try arguments.required("issuer")
@@ -164,10 +162,10 @@ struct APIAccess: Sendable {
     } catch { throw KeyFileError(file: file, reason: error.detail) }
   }
 
-  /// Keeps what Apple told of an order of a registered app, so that the purchases are found by its id from now on.
+  /// Stores Apple's response for an order of a registered app, so that the order ID finds its purchases from now on.
   func keep(order id: String, _ reply: APIResponse<JSONObject>, _ terminal: Terminal) async {
     guard let ledger, reply.answer["signedTransactions"]?.array?.isEmpty == false else { return }
-    // The answer does not name the order: whoever reads it again has to know.
+    // The response does not contain the order ID, which later readers need.
     var body: JSONObject = ["orderId": .string(id)]
     for member in reply.answer where member.key != "orderId" { body[member.key] = member.value }
     let logger = Logger(
@@ -185,7 +183,7 @@ struct APIAccess: Sendable {
     }
   }
 
-  /// Queues the lookup of an id of which something was, or may have been, changed at Apple's.
+  /// Queues the lookup of an ID whose data changed, or may have changed, at Apple.
   func queue(_ id: String, in environment: APIEnvironment, _ terminal: Terminal) async {
     guard let ledger else { return terminal.note("ledger: none was named, so that nothing is queued there") }
     do {
@@ -198,7 +196,7 @@ struct APIAccess: Sendable {
     }
   }
 
-  /// After Apple took an answer about consumption: its request needs no other.
+  /// Records that Apple accepted a consumption response, so that the request needs no other.
   func noteAnswered(
     _ answer: JSONObject, about id: String, in environment: APIEnvironment, _ terminal: Terminal
   ) async {
@@ -218,13 +216,13 @@ struct APIAccess: Sendable {
     NoteAppleChange(AppScope(app: ledger.app.id, environment: Environment(environment)))
   }
 
-  /// Proves what is in a reply: of this app, and of the environment that answered.
+  /// Verifies a reply's content for this app and the environment that responded.
   func verifying<Answer>(_ reply: APIResponse<Answer>) -> ItemVerifier {
     ItemVerifier(
       verifier: verifier, bundleID: credentials.bundleID, environment: reply.environment, now: reply.receivedAt)
   }
 
-  /// The one environment of a command that changes something, or where nothing leads to another.
+  /// Returns the one environment of a command that changes data, or that has no route to another.
   func environment(_ arguments: ParsedArguments) throws(UsageError) -> APIEnvironment {
     if let environment { return environment }
     throw UsageError(
@@ -237,7 +235,7 @@ struct APIAccess: Sendable {
 }
 
 extension APIError {
-  /// Says why there is no answer and what to do next; returns how the command ends.
+  /// Prints the error and its fix; returns the exit status.
   func say(asJSON: Bool, _ terminal: Terminal) throws -> ExitStatus {
     if asJSON {
       var error: JSONObject = ["code": .string(code.rawValue)]
@@ -254,7 +252,6 @@ extension APIError {
   }
 }
 
-/// A file given as a key that holds none.
 struct KeyFileError: ExitStatusError, CustomStringConvertible {
   let file: String
   let reason: String

@@ -6,7 +6,7 @@ import Seeding
 import Signing
 import Time
 
-/// The way to Apple that the command line describes: host, proxy, roots, and within which budget.
+/// The client options of the command line: hosts, proxy, roots and budget.
 struct APIClientOptions: Sendable {
   static let fileLimit = 1 << 20
 
@@ -14,8 +14,9 @@ struct APIClientOptions: Sendable {
   let verifier: SignedDataVerifier
 
   /// - Parameters:
+  ///
   ///   - hosts: nil: Apple's.
-  ///   - pool: of the ledger in which the budget is shared; nil: it is this command's own.
+  ///   - pool: of the ledger in which the budget is shared; nil: this command has its own budget.
   init(_ arguments: ParsedArguments, _ hosts: AppStoreHosts?, sharing pool: Pool?) throws {
     verifier = SignedDataVerifier(roots: try TrustOptions(arguments).roots)
     var configuration = HTTPClientConfiguration()

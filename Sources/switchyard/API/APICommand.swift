@@ -3,7 +3,6 @@ import JSON
 import Runtime
 import Time
 
-/// `switchyard api`: what Apple can be asked, by hand.
 enum APICommand {
   static let command = Command(
     "api", "Ask the App Store Server API, or verifyReceipt.",
@@ -59,6 +58,6 @@ enum APICommand {
     }
   }
 
-  /// Our clock less Apple's, in seconds.
+  /// The local clock minus Apple's, in seconds.
   private static func skew(_ diagnosis: AccessDiagnosis) -> Int64? { diagnosis.skew.map { $0.milliseconds / 1_000 } }
 }

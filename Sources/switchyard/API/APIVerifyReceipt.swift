@@ -12,7 +12,7 @@ import Signing
 import Time
 import Wire
 
-/// `switchyard api verify-receipt`: what Apple itself answers to a receipt.
+/// `switchyard api verify-receipt`: Apple's own response for a receipt.
 enum APIVerifyReceipt {
   static let command = Command(
     "verify-receipt", "Ask Apple's verifyReceipt about a receipt.",
@@ -63,12 +63,11 @@ enum APIVerifyReceipt {
     }
   }
 
-  /// Bytes; Apple takes a request of 3,145,728.
+  /// Bytes; Apple accepts a request of 3,145,728.
   private static let longest = 3_145_728
 }
 
 extension APIVerifyReceipt {
-  /// The shared secret of a registered app, opened for one call.
   private enum SealedSecret {
     static func find(
       of bundleID: String, _ arguments: ParsedArguments, _ options: DatabaseOptions, _ connection: Connection,
@@ -83,7 +82,7 @@ extension APIVerifyReceipt {
       let opened = try await connection.read { session throws(DatabaseError) in
         try CredentialTable.open(.sharedSecret, with: keys, in: session).opened
       }
-      // The newest: an older one may be about to end.
+      // The newest: an older one may end soon.
       guard let secret = opened.last(where: { $0.app == app.id })?.secret else {
         throw NoSharedSecret(bundleID: bundleID)
       }
@@ -91,7 +90,6 @@ extension APIVerifyReceipt {
     }
   }
 
-  /// One call, and what is printed of its answer.
   private struct Asking {
     private let receipt: ReceiptRequest
     private let app: String
@@ -100,7 +98,7 @@ extension APIVerifyReceipt {
     private let terminal: Terminal
 
     init(_ bytes: [UInt8], _ arguments: ParsedArguments, _ terminal: Terminal) throws {
-      // Only to know where to ask first: Apple judges it.
+      // Only to choose the first environment: Apple judges the receipt.
       let read = ReceiptReader().read(bytes).receipt
       let isText = bytes.allSatisfy { $0 < 0x80 }
       let text = isText ? bytes.filter { $0 != 0x0D && $0 != 0x0A } : Base64.standard.encode(bytes)
@@ -133,7 +131,7 @@ extension APIVerifyReceipt {
         terminal.note("\(first.rawValue) sent the receipt on: \(answer.environment.rawValue) answered")
       }
       if arguments.wantsJSON {
-        // Apple's own words; what a terminal would obey is escaped, which is the same JSON.
+        // Apple's unchanged text, with terminal control characters in JSON escapes.
         let body = SafeText.escaped(lines: answer.body)
         try terminal.write(body + (body.last == UInt8(ascii: "\n") ? [] : [UInt8(ascii: "\n")]))
       } else {
@@ -167,7 +165,7 @@ extension APIVerifyReceipt {
   }
 }
 
-/// No shared secret of the app that opens here.
+/// The app has no shared secret that this master key opens.
 private struct NoSharedSecret: ExitStatusError, CustomStringConvertible {
   let bundleID: String
 

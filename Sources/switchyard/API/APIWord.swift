@@ -4,12 +4,12 @@ import Mappings
 import Runtime
 import Time
 
-/// `switchyard api WORD`: one endpoint of Apple's, as its row of `endpoints.tsv` says.
+/// `switchyard api WORD`: one Apple endpoint, as its row of `endpoints.tsv` defines it.
 struct APIWord: Sendable {
   private let row: EndpointTable.Row
   private let endpoint: Endpoint
 
-  /// One for each endpoint but verifyReceipt, which takes a receipt and no key.
+  /// A command for each endpoint except verifyReceipt, which takes a receipt and no key.
   static var commands: [Command] {
     Vocabulary.embedded.endpoints.rows.compactMap { row in
       Endpoint(rawValue: row.endpoint).map { APIWord(row: row, endpoint: $0) }
@@ -44,7 +44,7 @@ struct APIWord: Sendable {
   }
 
   private var hasBody: Bool { ["POST", "PUT"].contains(row.method) }
-  /// What changes something, and what names no purchase, is asked in one environment.
+  /// A change, or a call without a purchase, needs one environment.
   private var needsEnvironment: Bool { row.changes || !namesPurchase }
   private var namesPurchase: Bool {
     ["anyTransactionId", "transactionId", "originalTransactionId", "orderId"].contains(row.parameters.first)
@@ -111,7 +111,7 @@ struct APIWord: Sendable {
 
   // MARK: Reading
 
-  /// Walks through the pages of an answer in the first environment that knows the id.
+  /// Reads the pages of a response in the first environment that knows the ID.
   private func read(
     _ call: APIRequest<JSONObject>, _ access: APIAccess, _ arguments: ParsedArguments, _ terminal: Terminal
   ) async throws -> ExitStatus {
@@ -157,7 +157,7 @@ struct APIWord: Sendable {
     }
     let route = EnvironmentSearch(known: access.environment)
     let reply = try await access.client.send(call, as: access.credentials, along: route)
-    // Of an order that it does not know Apple says so with success, so that no route leads on.
+    // For an unknown order Apple returns success, so that no route tries the other environment.
     guard endpoint == .lookUpOrderId, reply.answer["status"] == 1, access.environment == nil else { return reply }
     let other = try? await access.client.send(call, as: access.credentials, in: reply.environment.other)
     return other.flatMap { $0.answer["status"] == 1 ? nil : $0 } ?? reply
@@ -184,7 +184,7 @@ struct APIWord: Sendable {
     do throws(APIError) {
       reply = try await access.client.send(call, as: access.credentials, in: environment)
     } catch {
-      // Whether Apple made the change is looked up.
+      // Queue a lookup, because Apple may have made the change.
       if error.isOutcomeUnknown, let id { await access.queue(id, in: environment, terminal) }
       throw error
     }
@@ -205,7 +205,7 @@ struct APIWord: Sendable {
 }
 
 extension APIRequest<JSONObject> {
-  /// Where the next page begins, under the name by which it is asked for.
+  /// The start of the next page, with its parameter name.
   fileprivate func cursor(of answer: JSONObject) -> (name: String, value: String)? {
     for name in ["revision", "paginationToken"] {
       if let value = answer[name]?.string { return (name, value) }
@@ -213,7 +213,7 @@ extension APIRequest<JSONObject> {
     return nil
   }
 
-  /// The call for the page after an answer; nil after the last one, and where Apple does not move on.
+  /// Returns the call for the next page; `nil` after the last one, or if Apple's position does not change.
   fileprivate func page(after answer: JSONObject) -> Self? {
     guard answer["hasMore"] == true, let cursor = cursor(of: answer),
       !query.contains(where: { $0.name == cursor.name && $0.value == cursor.value })

@@ -5,12 +5,12 @@ import Signing
 import Time
 import Wire
 
-/// An answer of Apple's in which each signed text is replaced by what it says, once its signature is verified.
+/// Apple's response in which each verified JWS is replaced by its payload.
 struct VerifiedAnswer {
   private(set) var json: JSONObject = [:]
-  /// How many signed texts there were, but those within others.
+  /// The number of signed texts, without nested ones.
   private(set) var count = 0
-  /// Why some of them are not shown.
+  /// The reasons why some of them are not shown.
   private(set) var refusals: [VerificationError] = []
   private let verifying: ItemVerifier
 
@@ -39,7 +39,7 @@ struct VerifiedAnswer {
     count += 1
     switch outcome {
     case .success(let payload):
-      // What is within was verified with it.
+      // Nested texts were verified with it.
       let (before, refused) = (count, refusals)
       defer { (count, refusals) = (before, refused) }
       return .object(opened(payload))
@@ -49,7 +49,7 @@ struct VerifiedAnswer {
     }
   }
 
-  /// Nil for a member that is not signed.
+  /// Returns `nil` for a member that is not signed.
   private func said(by jws: String, as name: String) -> Result<JSONObject, VerificationError>? {
     switch name {
     case "signedTransactions", "signedTransactionInfo": verifying.transaction(jws).outcome.map(\.payload)
@@ -61,7 +61,7 @@ struct VerifiedAnswer {
   }
 }
 
-/// Prints answers: as JSON each when it comes, for people as one table at the end.
+/// Prints responses: as JSON each on arrival, for people as one table at the end.
 struct ShownAnswers {
   private(set) var count = 0
   private var refused = 0
@@ -92,7 +92,6 @@ struct ShownAnswers {
   }
 }
 
-/// A member of an answer as a line of text.
 enum MemberText {
   static func line(_ member: JSONObject.Member) -> String {
     let key = String(decoding: JSONValue.string(member.key).encoded(), as: UTF8.self)
@@ -104,11 +103,11 @@ enum MemberText {
   }
 }
 
-/// What of an answer's rows stands in which column.
+/// The columns of a response's rows.
 private enum AnswerColumns: CaseIterable {
   case notifications, subscriptions, transactions, attempts
 
-  /// The rows of an answer; nil for an answer that has none of this kind.
+  /// Returns the rows of a response; `nil` without rows of this kind.
   func rows(of answer: JSONObject) -> [JSONObject]? {
     switch self {
     case .notifications: answer["notificationHistory"]?.array?.compactMap(\.object)
@@ -157,7 +156,7 @@ private enum AnswerColumns: CaseIterable {
 
   func cells(_ row: JSONObject) -> [String] { columns.map { Self.cell(row, $0.path) } }
 
-  /// The value at the end of a path; of a list its last element, or how many there are.
+  /// Returns the value at the end of a path; for a list its last element, or the count.
   private static func cell(_ row: JSONObject, _ path: [String]) -> String {
     var value: JSONValue? = .object(row)
     for name in path {

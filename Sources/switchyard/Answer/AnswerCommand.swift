@@ -11,9 +11,9 @@ import Rollout
 import Runtime
 import Time
 
-/// `switchyard answer`: what `serve` would answer to a receipt now, from what is known, and why.
+/// `switchyard answer`: the response that `serve` would compose for a receipt now, and its sources.
 ///
-/// Others script on it: keys and exit statuses are promised.
+/// Keys and exit statuses are stable.
 struct AnswerCommand {
   static let command = Command(
     "answer", "Compose the verifyReceipt response to a receipt from the ledger.",
@@ -86,7 +86,9 @@ struct AnswerCommand {
     }
   }
 
-  /// The signed one; of an iOS 6 receipt the one that was named, else the one in which something signed is known of it.
+  /// Returns the signed environment.
+  ///
+  /// For an iOS 6 receipt it is the named one, otherwise the one in which signed data exists.
   private func environment(of receipt: Receipt, _ app: App, _ connection: Connection) async throws -> Environment {
     if let signed = receipt.environment {
       guard let asked, asked != signed else { return signed }
@@ -127,7 +129,7 @@ struct AnswerCommand {
     return preview.reasons.isEmpty ? .done : .doneWithRejects
   }
 
-  /// Who answers in the stage, where that is not Switchyard for every customer.
+  /// Names the side that responds in the stage, unless Switchyard responds to every customer.
   private static func note(of stage: Stage) -> String? {
     switch stage.answers {
     case .apple: "stage \(stage.rawValue): Apple answers now. This is what Switchyard would answer in live."
@@ -170,7 +172,6 @@ struct AnswerCommand {
   }
 }
 
-/// A receipt to which no answer can be composed.
 struct UnusableReceipt: ExitStatusError, CustomStringConvertible {
   let description: String
 

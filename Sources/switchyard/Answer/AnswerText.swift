@@ -3,7 +3,7 @@ import LegacyAnswers
 import Mappings
 import Runtime
 
-/// An answer for people: each field with its value, the row that made it, and whose word it is.
+/// A response for people: each field with its value, mapping row and source.
 struct AnswerText {
   private let answer: JSONObject
   private let fields: [ExplainedField]
@@ -21,7 +21,7 @@ struct AnswerText {
     return table.render(for: terminal)
   }
 
-  /// Long values by their beginning: a receipt has thousands of characters.
+  /// Shortens long values: a receipt has thousands of characters.
   private func cell(_ path: String) -> String {
     guard let value = value(at: path) else { return "-" }
     let text = (value.string ?? String(decoding: value.encoded(), as: UTF8.self)).plain

@@ -6,7 +6,6 @@ import Runtime
 import Signing
 import Time
 
-/// `switchyard app add`: registers an app, or adds to what is registered of it.
 struct AppAdd {
   static let command = Command(
     "add", "Register an app, or add an environment or a key to a registered one.",
@@ -96,7 +95,8 @@ struct AppAdd {
       terminal.note("its Production notifications are quarantined until --app-apple-id is given")
     }
     if plan.before == nil, !isDry {
-      // In this order: an app whose URL at Apple is changed before it is forwarded silences its old back end.
+      // In this order: after a change of the app's URL at Apple, its destination receives nothing until forwarding is
+      // set.
       terminal.note(
         """
         next: `switchyard app legacy-url \(bundleID) URL --environment Production`, so that its existing back \

@@ -6,7 +6,6 @@ import Purchases
 import Runtime
 import Time
 
-/// `switchyard app`: which apps are served, and what each is trusted with.
 enum AppCommand {
   static let command = Command(
     "app", "Register apps, their credentials and the tokens of their back ends.",

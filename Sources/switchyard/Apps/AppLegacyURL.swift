@@ -5,7 +5,7 @@ import Purchases
 import Runtime
 import Time
 
-/// `switchyard app legacy-url`: where an app's old back end hears what Apple sends.
+/// `switchyard app legacy-url`: the destination to which an app's notifications are forwarded.
 enum AppLegacyURL {
   static let command = Command(
     "legacy-url", "Name the back end to which Apple's notifications are forwarded, or end the forwarding.",

@@ -4,7 +4,6 @@ import Operations
 import Runtime
 import Time
 
-/// `switchyard app remove`: takes an app out of service.
 enum AppRemove {
   static let command = Command(
     "remove", "Take an app out of service and end its tokens; the data about its purchases stays.",

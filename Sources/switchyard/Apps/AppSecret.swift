@@ -5,7 +5,7 @@ import Operations
 import Runtime
 import Time
 
-/// `switchyard app secret`: the shared secrets by which V1 notifications are believed.
+/// `switchyard app secret`: the shared secrets that authenticate V1 notifications.
 enum AppSecret {
   static let command = Command(
     "secret", "List an app's shared secrets, add one, or end one.",

@@ -5,7 +5,7 @@ import Purchases
 import Runtime
 import Time
 
-/// `switchyard app set`: what an operator decides for one app.
+/// `switchyard app set`: the policies of one app.
 enum AppSet {
   static let command = Command(
     "set", "Decide what holds for an app.",
@@ -143,7 +143,7 @@ enum AppSet {
 }
 
 extension AnswerClients {
-  /// What it means, in a few words.
+  /// A short explanation.
   var summary: String {
     switch self {
     case .password: "password: subscriptions are shown only with the shared secret"
@@ -153,7 +153,7 @@ extension AnswerClients {
 }
 
 extension UnprovenForwarding {
-  /// What it means, in a few words.
+  /// A short explanation.
   var summary: String {
     switch self {
     case .allow: "allow: unproven messages are forwarded"

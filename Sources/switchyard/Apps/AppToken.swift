@@ -97,7 +97,7 @@ enum AppToken {
     return .done
   }
 
-  /// What --dry-run says.
+  /// Returns the text of --dry-run.
   private static func would(
     _ sentence: String, _ object: JSONObject, _ arguments: ParsedArguments, _ terminal: Terminal
   ) throws -> ExitStatus {

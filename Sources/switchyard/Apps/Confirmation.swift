@@ -1,8 +1,8 @@
 import Runtime
 
-/// Asks before something that is hard to take back: the app's name has to be typed.
+/// The confirmation of a change that is hard to undo, by typing the app's name.
 enum Confirmation {
-  /// Returns when `name` was typed on stdin, or the answer was given on the command line; else refuses.
+  /// Returns if `name` was typed on stdin or given on the command line; otherwise throws.
   static func ask(for name: String, isGiven: Bool, _ terminal: Terminal) throws(NotConfirmed) {
     if isGiven { return }
     terminal.note("Type \(name) to continue:")
@@ -10,7 +10,6 @@ enum Confirmation {
   }
 }
 
-/// The name was not typed: nothing was done.
 struct NotConfirmed: ExitStatusError, CustomStringConvertible {
   let name: String
 

@@ -21,7 +21,7 @@ struct ConsumptionOptions: Sendable {
 
   let choice: SetAppPolicies.Consumption
 
-  /// Nil when nothing is said of consumption.
+  /// Returns `nil` without any consumption option.
   init?(_ arguments: ParsedArguments) throws {
     func fail(_ text: String) -> UsageError { UsageError(.invalidValue, text, path: arguments.path) }
     let (file, url) = (arguments.value("consumption-file"), arguments.value("consumption-url"))

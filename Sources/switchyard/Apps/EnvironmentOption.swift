@@ -1,11 +1,11 @@
 import Purchases
 import Runtime
 
-/// `--environment`: production, sandbox or all, in any case; both where it is not given.
+/// `--environment`: production, sandbox or all, in any letter case; both by default.
 enum EnvironmentOption {
   static let option = Option.value("environment", "NAME", "production, sandbox or all. Default: all.")
 
-  /// Nil for all.
+  /// Returns `nil` for all.
   static func environment(_ arguments: ParsedArguments) throws(UsageError) -> Environment? {
     guard let text = arguments.value(option.name), text.lowercased() != "all" else { return nil }
     let known: [Environment] = [.production, .sandbox]
@@ -15,12 +15,13 @@ enum EnvironmentOption {
     return environment
   }
 
-  /// The environments that are meant.
   static func environments(_ arguments: ParsedArguments) throws(UsageError) -> [Environment] {
     try environment(arguments).map { [$0] } ?? [.production, .sandbox]
   }
 
-  /// The environments that are named: no change is made in one by accident.
+  /// Returns the named environments.
+  ///
+  /// The option is required, so that no change affects an environment by accident.
   static func named(_ arguments: ParsedArguments) throws(UsageError) -> [Environment] {
     guard arguments.value(option.name) != nil else {
       throw UsageError(.missingOption, "Say --environment production, sandbox or all.", path: arguments.path)

@@ -1,7 +1,7 @@
 import Operations
 import Runtime
 
-/// An app's shared secret, read from a file: never from the command line, where others can see it.
+/// An app's shared secret, read from a file, because other users can see the command line.
 enum SharedSecretFile {
   private static let limit = 16 << 10
 
@@ -13,7 +13,7 @@ enum SharedSecretFile {
   }
 }
 
-/// A file in which the secret that was expected is not; its contents are never repeated.
+/// The file lacks a valid secret; the error never repeats its contents.
 struct SecretFileError: ExitStatusError, CustomStringConvertible {
   let file: String
   let reason: String

@@ -11,9 +11,9 @@ import Shadow
 import Signing
 import Time
 
-/// `switchyard compare`: how our answers differed from Apple's.
+/// `switchyard compare`: the differences between Switchyard's responses and Apple's.
 ///
-/// Others script on it: keys and exit statuses are promised.
+/// Keys and exit statuses are stable.
 enum CompareCommand {
   static let command = Command(
     "compare", "See how Switchyard's answers differ from Apple's, and why.",
@@ -86,7 +86,7 @@ enum CompareCommand {
     }
   }
 
-  /// Writes a row for each comparison that would have changed a customer's access, and says how many do not count.
+  /// Writes a row for each comparison that would have changed a customer's access, and the number that does not count.
   private static func writeImpacts(
     _ found: Found, cause: String?, _ place: PlaceColumns, _ terminal: Terminal
   ) throws {
@@ -114,20 +114,19 @@ enum CompareCommand {
     terminal.note("\(uncounted) of them do not count (COUNTS no): the guard and `rollout advance` leave them out.")
   }
 
-  /// The newest comparisons, with their apps' bundle ids.
   struct Found {
     let rows: [(row: ComparisonTable.Row, app: String)]
-    /// Whether there are older ones, beyond `--limit`.
+    /// Whether older ones exist beyond `--limit`.
     let hasMore: Bool
   }
 
   static let noteOfMore = "There are older ones: --limit N reads more, up to 10000."
 
-  /// The newest comparisons, at most as many as `--limit` says.
+  /// Returns the newest comparisons, at most `--limit`.
   ///
   /// - Parameters:
   ///   - differing: only those that differed.
-  ///   - keptAlone: only those whose answers are kept.
+  ///   - keptAlone: only those whose responses are stored.
   static func comparisons(
     _ arguments: ParsedArguments, _ connection: Connection, differing: Bool = true, cause: String? = nil,
     affecting: Bool = false, keptAlone: Bool = false
@@ -153,7 +152,7 @@ enum CompareCommand {
     return Found(rows: Array(newest.prefix(limit)), hasMore: newest.count > limit)
   }
 
-  /// A difference as a line of JSON: the promised keys first.
+  /// Returns a difference as a line of JSON, with the stable keys first.
   static func line(_ difference: JSONObject, _ row: ComparisonTable.Row, _ app: String) -> JSONObject {
     var line: JSONObject = [:]
     for key in ["path", "cause", "theirs", "ours", "impact", "rule"] { line[key] = difference[key] ?? .null }
@@ -166,7 +165,6 @@ enum CompareCommand {
     return line
   }
 
-  /// A value in a cell of a table.
   static func text(_ value: JSONValue?) -> String {
     guard let value, !value.isNull else { return "-" }
     let text = value.string ?? String(decoding: value.encoded(), as: UTF8.self)
@@ -175,10 +173,9 @@ enum CompareCommand {
 }
 
 extension ComparisonTable.Outcome {
-  /// Whose access would differ; nil where nobody's would.
+  /// The changed access; `nil` if access would not change.
   var impactObject: JSONObject? { impact.flatMap { try? JSONReader.read($0).object } }
 
-  /// The fields that differ.
   var fields: [JSONObject] {
     guard !differences.isEmpty else { return [] }
     let limits = JSONLimits(bytes: differences.count, depth: 32)
@@ -186,7 +183,7 @@ extension ComparisonTable.Outcome {
   }
 }
 
-/// The columns that say where comparisons were made, as far as the command line does not.
+/// The columns of app and environment, unless the command line determines them.
 private struct PlaceColumns {
   private let hasApp: Bool
   private let hasEnvironment: Bool
@@ -211,7 +208,6 @@ private struct PlaceColumns {
   }
 }
 
-/// A comparison that cannot be shown.
 struct NoComparison: ExitStatusError, CustomStringConvertible {
   let description: String
   var exitStatus: ExitStatus { .failed }

@@ -5,7 +5,7 @@ import Mappings
 import Purchases
 import Runtime
 
-/// `switchyard compare rules`: which reading of each open rule the operator's own traffic confirms.
+/// `switchyard compare rules`: the reading of each open rule that the operator's own traffic confirms.
 enum CompareRules {
   static let command = Command(
     "rules", "Count how often Apple's answers agreed with each reading of the rules that are not proven.",

@@ -9,7 +9,7 @@ import Shadow
 import Signing
 import Time
 
-/// `switchyard compare show`: one comparison with both answers.
+/// `switchyard compare show`: one comparison with both responses.
 enum CompareShow {
   static let command = Command(
     "show", "Show one comparison: its customer, the differences, and both answers side by side.",
@@ -69,7 +69,7 @@ enum CompareShow {
       return .done
     }
   }
-  /// A sentence for each product to which access would differ.
+  /// Returns a sentence for each product whose access would differ.
   static func impact(_ impact: JSONObject?) -> [String] {
     (impact?["products"]?.array ?? []).compactMap(\.object).map { part in
       func until(_ key: String) -> String {
@@ -92,7 +92,7 @@ enum CompareShow {
     return table
   }
 
-  /// Every field of both answers in Apple's order, then those that ours alone has.
+  /// Returns every field of both responses in Apple's order, then those that only Switchyard's has.
   private static func whole(_ pair: ResponsePair?, _ row: ComparisonTable.Row) -> TextTable {
     var table = TextTable([.init(""), .init("FIELD", isWhole: true), .init("APPLE", isWhole: true), .init("OURS")])
     let (theirs, ours) = (leaves(pair?.theirs ?? [:]), leaves(pair?.ours ?? [:]))

@@ -5,7 +5,7 @@ import Runtime
 import Shadow
 import Signing
 
-/// The newest comparisons, whose answers are read one after the other: all of them may not fit into memory.
+/// The newest comparisons, whose responses are read one at a time because all may not fit into memory.
 struct KeptComparisons {
   struct One {
     let row: ComparisonTable.Row
@@ -17,7 +17,7 @@ struct KeptComparisons {
   private let keys: Keyring?
   private let connection: Connection
 
-  /// Whether there are older ones, beyond `--limit`.
+  /// Whether older ones exist beyond `--limit`.
   var hasMore: Bool { found.hasMore }
 
   init(
@@ -28,9 +28,9 @@ struct KeptComparisons {
     self.connection = connection
   }
 
-  /// Reads those whose answers are kept, the newest first, until the command is stopped.
+  /// Reads comparisons with stored responses, newest first, until the command is stopped.
   ///
-  /// - Returns: how many have answers that are not kept any more, or that the master key does not open.
+  /// - Returns: the number whose responses are deleted, or that the master key does not open.
   func forEach(_ body: (One) throws -> Void) async throws -> Int {
     var gone = 0
     for (row, app) in found.rows where !Task.isCancelled {

@@ -7,7 +7,7 @@ import Runtime
 import Signing
 import Time
 
-/// `switchyard consumption`: what Apple asked about refunds, and what it was told.
+/// `switchyard consumption`: Apple's consumption requests and the responses to them.
 enum ConsumptionCommand {
   static let command = Command(
     "consumption", "Look at Apple's consumption requests, and answer by hand.",

@@ -8,7 +8,7 @@ import Service
 import Time
 import Wire
 
-/// `switchyard consumption answer|decline`: settles a request by hand.
+/// `switchyard consumption answer|decline`: responds to a request manually.
 enum ConsumptionSettling {
   private static let fileLimit = 64 << 10
   private static let dryRun = Option.flag("dry-run", "Say what would be done and do nothing.")
@@ -93,7 +93,7 @@ enum ConsumptionSettling {
     }
   }
 
-  /// - Parameter state: how the request stands now.
+  /// - Parameter state: the current state of the request.
   private static func say(
     _ done: String, _ request: ConsumptionRequestRecord, _ state: ConsumptionRequestRecord.State, _ answer: JSONObject?,
     because reason: String? = nil, _ arguments: ParsedArguments, _ terminal: Terminal

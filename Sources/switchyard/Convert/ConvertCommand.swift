@@ -6,9 +6,9 @@ import Runtime
 import Signing
 import Time
 
-/// `switchyard convert`: what one input says, in the canonical model.
+/// `switchyard convert`: one input in the canonical model.
 ///
-/// Others script on it: names, codes and exit statuses are promised.
+/// Names, codes and exit statuses are stable.
 struct ConvertCommand {
   static let command = Command(
     "convert", "Convert anything Apple sends, of either generation, into one form.",
@@ -39,7 +39,7 @@ struct ConvertCommand {
     try ConvertCommand(arguments).run(arguments.positionals[0], terminal)
   }
 
-  /// An answer with a long history, each of its transactions with its certificates.
+  /// The size of a response with a long history, with certificates in each transaction.
   private static let inputLimit = 32 << 20
 
   private let conversion: Conversion

@@ -5,7 +5,7 @@ import Runtime
 import Time
 import Wire
 
-/// What was converted, for people: whose it is and who vouches for it, then a table of each kind.
+/// The conversion result for people: the app, customer and proof, then a table of each kind.
 struct ConvertedText {
   private let converted: ConversionResult
   private let document: JSONObject
@@ -61,7 +61,6 @@ struct ConvertedText {
 }
 
 extension ConvertedText {
-  /// One kind of element as a table of some of its members.
   private struct Section {
     let name: String
     let columns: [String]

@@ -4,7 +4,6 @@ import Ledger
 import Runtime
 import Time
 
-/// `switchyard db`: the database itself.
 enum DatabaseCommand {
   static let command = Command(
     "db", "Make, look at, print and rebuild the database.",
@@ -97,7 +96,7 @@ enum DatabaseCommand {
 }
 
 extension Migrator.Status {
-  /// The version, and what to do about it.
+  /// The version, and the next step.
   var text: String {
     if isCurrent { return "version \(installed), current" }
     return "version \(installed), this build knows \(known): "

@@ -4,7 +4,7 @@ import Ledger
 import Runtime
 import Synchronization
 
-/// `switchyard db dump`: what is known, as text that two ledgers can be compared by.
+/// `switchyard db dump`: the ledger's content as text, so that two ledgers can be compared.
 enum DatabaseDump {
   static let command = Command(
     "dump", "Print the ledger as JSON lines that depend only on the messages.",
@@ -33,7 +33,7 @@ enum DatabaseDump {
 
   private static let page = 64 << 10
 
-  /// Writes in pages, and reports the lines of each page; returns why writing failed, if it did.
+  /// Writes pages and reports the lines of each; returns the error, if any.
   private static func write(
     from session: Session, to terminal: Terminal, _ note: (Int) -> Void
   ) throws(DatabaseError) -> Terminal.OutputError? {
@@ -59,7 +59,7 @@ enum DatabaseDump {
         if pending.count >= page { flush() }
       }
     } catch {
-      // What is pending are whole lines, too.
+      // The pending output also consists of whole lines.
       guard Task.isCancelled else { throw error }
     }
     flush()

@@ -2,7 +2,7 @@ import Database
 import Runtime
 import Time
 
-/// `switchyard db keep`: the process that keeps the private database; started by the commands that use it.
+/// `switchyard db keep`: the process that runs the private database, started by the commands that use it.
 enum DatabaseKeep {
   static let command = Command(
     "keep", "Keep the private database running while other processes use it.",
@@ -24,7 +24,7 @@ enum DatabaseKeep {
     defer { signals.cancel() }
     let keeper = DatabaseSupervisor(directory: options.embeddedDirectory, settings: options.serverSettings) { report in
       logger.note(report)
-      // Read by the process that started this one, for as long as it lives.
+      // The process that started this one reads it, as long as it lives.
       try? terminal.write(report.json)
     }
     try await keeper.run()
@@ -34,7 +34,7 @@ enum DatabaseKeep {
 }
 
 extension Logger {
-  /// What happens to the database, for who looks for the cause of a failure.
+  /// Logs the database's events, for the analysis of failures.
   fileprivate func note(_ report: SupervisorReport) {
     switch report {
     case .event(.moved(let reason)): notice("the data is elsewhere", metadata: ["reason": "\(reason)"])

@@ -33,12 +33,12 @@ enum DatabaseKey {
       guard accepts else {
         let here = try? key.load(hasSealed: true) { terminal.note($0) }.current.id
         if inUse != nil {
-          // Says what is missing, and what to do about it.
+          // Prints the missing part and its fix.
           do { _ = try await key.keys(for: connection) { _ in } } catch { terminal.note("\(error)") }
         }
         return try show(inUse, here, arguments, terminal)
       }
-      // A dry run makes no file.
+      // A dry run creates no file.
       let keys =
         try isDry && !key.isThere
         ? Keyring(current: .generate()) : key.load(hasSealed: false) { terminal.note($0) }

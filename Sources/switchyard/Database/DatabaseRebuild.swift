@@ -8,7 +8,7 @@ import Signing
 import Synchronization
 import Time
 
-/// `switchyard db rebuild`: everything derived anew from the inbox, by the rules of this build.
+/// `switchyard db rebuild`: derives all tables from the inbox again, by the rules of this build.
 struct DatabaseRebuild {
   static let command = Command(
     "rebuild", "Derive purchases, customers and events anew from the inbox.",
@@ -41,7 +41,7 @@ struct DatabaseRebuild {
       } catch let refused as RefusedMessage {
         throw NothingChanged(because: refused)
       } catch {
-        // That it was stopped before anything was changed is in the summary.
+        // The summary already reports a stop before any change.
         guard Task.isCancelled, !(error is Rebuild.Failure) else { throw error }
         return .failed
       }
@@ -50,11 +50,10 @@ struct DatabaseRebuild {
 
   private let rebuild: RebuildLedger
   private let progress = Progress()
-  /// Looked at by its own threads, which belong to no task.
+  /// Polled by threads that belong to no task.
   private let stop = CommandShutdown.current
   private let terminal: Terminal
 
-  /// How many messages were read so far.
   private final class Progress: Sendable {
     private let messages = Atomic(0)
 
@@ -95,7 +94,7 @@ struct DatabaseRebuild {
     return .done
   }
 
-  /// How far a rebuild that was stopped has come.
+  /// Reports the progress of a stopped rebuild.
   private func sayStopped(_ wantsJSON: Bool) {
     if wantsJSON {
       let summary: JSONObject = ["messages": .integer(Int64(progress.count)), "complete": false]
@@ -148,7 +147,7 @@ struct DatabaseRebuild {
   }
 }
 
-/// A message was refused before anything was exchanged; one that is refused later makes a `Rebuild.Failure`.
+/// A message was rejected before tables were exchanged; a later rejection throws a `Rebuild.Failure`.
 private struct NothingChanged: ExitStatusError, CustomStringConvertible {
   let because: RefusedMessage
 

@@ -4,7 +4,7 @@ import Signing
 import Synchronization
 import Time
 
-/// The back end that a story's apps had before: takes what it is sent, and remembers it.
+/// The earlier back end of a story's apps, which stores the messages that it receives.
 final class DemoBackEnd: HTTPHandler, Service {
   private struct State {
     var isDown = false
@@ -14,7 +14,7 @@ final class DemoBackEnd: HTTPHandler, Service {
 
   private let state = Mutex(State())
 
-  /// Listens on a free port of this machine; where.
+  /// Listens on a free port of this machine; returns the URL.
   func start() throws -> String {
     let server = HTTPServer(HTTPServerConfiguration(port: 0, stopWithin: .seconds(1)), handler: self) { _ in }
     try server.start()
@@ -24,10 +24,10 @@ final class DemoBackEnd: HTTPHandler, Service {
 
   func run() async throws { try await state.withLock { $0.server }?.run() }
 
-  /// While it is down it answers 503, and hears nothing.
+  /// Sets whether it responds with 503 and stores nothing.
   func setDown(_ isDown: Bool) { state.withLock { $0.isDown = isDown } }
 
-  /// How many different bodies it has heard.
+  /// The number of different bodies received.
   var count: Int { state.withLock { $0.heard.count } }
 
   func respond(to request: HTTPRequest) async -> HTTPResponse {

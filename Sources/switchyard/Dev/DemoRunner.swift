@@ -11,26 +11,26 @@ import Simulator
 import Synchronization
 import Time
 
-/// Plays a story over HTTP: a simulated App Store, Switchyard in `record`, and the back end that was there before.
+/// Plays a story over HTTP with a simulated App Store, Switchyard in `record`, and the earlier back end.
 ///
-/// Inkwell stays on V1, Trailhead goes from V1 to V2 in mid-story. In the end Inkwell goes live, and its old clients are answered
-/// without Apple. Everything that is promised is looked up.
+/// Inkwell stays on V1, and Trailhead switches from V1 to V2 in the middle. At the end Inkwell goes live, and its old
+/// clients get responses without Apple. Every result is checked.
 final class DemoRunner: Service {
-  /// Where the parts of the story are.
+  /// The locations of the story's parts.
   struct Stage: Sendable {
     let appStore: RunningAppStore
     let oldBackEnd: DemoBackEnd
     let oldBackEndURL: String
     let running: RunningInstallation
     let samples: String?
-    /// Where the world's files are, for `simulate control`.
+    /// The directory of the world's files, for `simulate control`.
     let directory: String
-    /// What commands need to find the same database.
+    /// The options by which commands find the same database.
     let databaseOptions: String
   }
 
   static let (inkwell, trailhead) = ("com.example.inkwell", "com.example.trailhead")
-  /// The story's days are over when it begins, so that nothing in it is of tomorrow.
+  /// The story's days are over when it begins, so that no date is in the future.
   private static let days: Int64 = 40
 
   private let stage: Stage
@@ -47,7 +47,7 @@ final class DemoRunner: Service {
     self.staysAfterwards = staysAfterwards
   }
 
-  /// Production, for the sandbox tries nothing again; nobody is there yet.
+  /// Creates a world without customers, in Production because the sandbox does not retry.
   static func world(at now: Timestamp) -> AppStoreWorld {
     let apps = [(inkwell, Int64(1_580_234_117)), (trailhead, Int64(1_493_870_562))].map { bundleID, appleID in
       AppPlan.sample(bundleID, appAppleID: appleID, environment: .production)
@@ -56,7 +56,7 @@ final class DemoRunner: Service {
       plan: WorldPlan(apps: apps), seed: UInt64(bitPattern: now.sinceEpoch), start: now - .days(days))
   }
 
-  /// Whether the story was told to its end and everything was as promised.
+  /// Whether the story ended with every check passed.
   var wentAsExpected: Bool { wentWell.withLock { $0 } }
 
   func run() async throws {
@@ -72,7 +72,7 @@ final class DemoRunner: Service {
     let forgeries = try StoryForgeries(at: now - .days(Self.days), receiptPKI: stage.appStore.store.identity.receiptPKI)
     let identity = stage.appStore.store.identity
     try await tale.tell(forgeries) { [stage] id in
-      // As any client of the App Store Server API asks.
+      // Like any client of the App Store Server API.
       let token = try identity.key.token(for: Self.trailhead, at: WallClock.system.now())
       return ClientRequest(
         url: "\(stage.appStore.productionURL)/inApps/v1/transactions/\(id)",
@@ -98,7 +98,7 @@ final class DemoRunner: Service {
 
   private var operated: StoryOperator { StoryOperator(running: stage.running, now: now) }
 
-  /// Registers both apps with their secrets, and their old back end; a token for each.
+  /// Registers both apps with their secrets and destinations; returns a token for each.
   private func register() async throws -> [String: String] {
     var tokens: [String: String] = [:]
     for plan in stage.appStore.world.apps {
@@ -109,7 +109,9 @@ final class DemoRunner: Service {
     return tokens
   }
 
-  /// A statuses answer that Apple signed in 2021: refused as its publishers edited it, taken as Apple signed it.
+  /// Submits a statuses response that Apple signed in 2021.
+  ///
+  /// The edited published form must be rejected, Apple's signed form accepted.
   private func handInRealAnswer(_ directory: String, _ checks: inout StoryChecks) async throws {
     let path = "\(directory)/v2/omnichess_status_raw_jws.json"
     guard FileMetadata(path) != nil, let answer = try JSONReader.read(Input.read(path, limit: 1 << 20)).object else {

@@ -10,7 +10,7 @@ import Signing
 import Simulator
 import Time
 
-/// `switchyard dev`: a service with a simulated Apple beside it, for trying things.
+/// `switchyard dev`: a service with a simulated Apple, for trials.
 enum DevCommand {
   static let command = Command(
     "dev", "Run the service with a simulated Apple, and a story if you like.",
@@ -60,7 +60,7 @@ enum DevCommand {
     var options = try ServeOptions(arguments)
     options.settings.verifyReceipt.production = appStore.productionURL + "/verifyReceipt"
     options.settings.verifyReceipt.sandbox = appStore.sandboxURL + "/verifyReceipt"
-    // The key of this root is in this process alone, and ends with it.
+    // Only this process has the key of this root, which ends with it.
     let root = try appStore.store.identity.chains.pki.trustedRoot()
     let roots = TrustedRoots(appleAndAlsoTrustedForProduction: [root])
     var asking = AppStoreSettings(verifier: SignedDataVerifier(roots: roots))
@@ -100,7 +100,7 @@ enum DevCommand {
     }
   }
 
-  /// A story is not interrupted by what is only news.
+  /// Creates a logger that does not interrupt a story with informational events.
   private static func logger(_ arguments: ParsedArguments, _ terminal: Terminal) throws -> Logger {
     let level = try ServeOptions(arguments).logLevel
     return Logger(

@@ -2,24 +2,23 @@ import HTTPClient
 import JSON
 import Time
 
-/// The simulated App Store as a story orders it about: over HTTP, by the controls that anybody may use.
+/// A client of the simulated App Store's public controls, over HTTP.
 final class StoryAppStore {
-  /// Something that Apple tried to tell, and how it went.
+  /// An attempt to send a notification, with its result.
   struct Telling {
     let app: String
-    /// In the words of V2, whichever generation it is of.
+    /// The V2 type, for both generations.
     let title: String
     /// 1 or 2.
     let version: Int64
-    /// Apple's word for the attempt, as `SUCCESS` or `NO_RESPONSE`.
+    /// Apple's name of the result, such as `SUCCESS` or `NO_RESPONSE`.
     let result: String
-    /// Of the world.
+    /// The date in the world.
     let date: Timestamp
-    /// From 1.
+    /// The number of the attempt, from 1.
     let attempt: Int
   }
 
-  /// An order that was refused.
   struct Refused: Error, CustomStringConvertible {
     let order: String
     let answer: String
@@ -29,7 +28,7 @@ final class StoryAppStore {
 
   private let url: String
   private let client: HTTPClient
-  /// The attempts that were told of already, for each notification.
+  /// The attempts that were already returned, for each notification.
   private var seen: [Int] = []
 
   init(controlURL: String, client: HTTPClient) {
@@ -37,7 +36,7 @@ final class StoryAppStore {
     self.client = client
   }
 
-  /// A new customer of Production; how the controls name them.
+  /// Adds a customer of Production; returns the ID for the controls.
   func enrol(in app: String, usesStoreKit1: Bool) async throws -> String {
     let customer = try await order(
       "POST", "customers",
@@ -45,7 +44,7 @@ final class StoryAppStore {
     return customer["customer"]?.string ?? ""
   }
 
-  /// Lets something happen to a customer; the ids of the transactions made by it.
+  /// Performs an act on a customer; returns the IDs of its new transactions.
   @discardableResult
   func act(_ act: String, _ customer: String, _ values: JSONObject = [:]) async throws -> [String] {
     var body = values
@@ -54,41 +53,41 @@ final class StoryAppStore {
     return (try await order("POST", "act", body)["transactions"]?.array ?? []).compactMap(\.string)
   }
 
-  /// Lets time pass; what is due by then has been posted when this returns.
+  /// Advances time; returns after all due notifications were posted.
   func advance(minutes: Int64) async throws {
     _ = try await order("POST", "advance", ["milliseconds": .integer(minutes * 60_000)])
   }
 
-  /// Says where an app's Production notifications go from now on, and in which generation.
+  /// Sets the URL and generation of an app's Production notifications.
   func send(_ app: String, to url: String, version: Int64) async throws {
     _ = try await order(
       "PUT", "destinations",
       ["bundleId": .string(app), "environment": "Production", "url": .string(url), "version": .integer(version)])
   }
 
-  /// Has the next notification of this type get lost for good.
+  /// Loses the next notification of this type permanently.
   func lose(_ notificationType: String) async throws {
     _ = try await order(
       "POST", "faults", ["fault": "dropped", "on": "notifications", "operation": .string(notificationType)])
   }
 
-  /// Switches Apple's verifyReceipt off for good.
+  /// Switches Apple's verifyReceipt off permanently.
   func closeVerifyReceipt() async throws {
     _ = try await order("POST", "faults", ["fault": "serverError", "on": "verifyReceipt", "times": .null])
   }
 
-  /// The receipt on the customer's device, in base64.
+  /// Returns the customer's device receipt in base64.
   func receipt(of customer: String) async throws -> String {
     String(decoding: try await send("GET", "customers/\(customer)/receipt", nil), as: UTF8.self)
   }
 
-  /// What a perfect back end would know now.
+  /// Returns the data of a perfect back end now.
   func truth() async throws -> [JSONObject] {
     let lines = try await send("GET", "truth", nil).split(separator: 0x0A)
     return try lines.compactMap { try JSONReader.read(Array($0)).object }
   }
 
-  /// Every attempt since this was asked last, in the order of the notifications.
+  /// Returns the attempts since the last call, in the order of the notifications.
   func tellings() async throws -> [Telling] {
     let list = try await order("GET", "notifications?limit=1000", nil)["notifications"]?.array ?? []
     var tellings: [Telling] = []

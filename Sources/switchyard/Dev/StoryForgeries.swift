@@ -3,14 +3,14 @@ import Signing
 import Simulator
 import Time
 
-/// Purchases that nobody made: what somebody who has neither Apple's keys nor an app's secret can send.
+/// Invented purchases, such as a sender without Apple's keys and the app's secret can send.
 struct StoryForgeries: Sendable {
-  /// Signed by certificates that bear Apple's names.
+  /// Signed by certificates with Apple's names.
   let v2: [UInt8]
-  /// With a guessed password; the receipt in it is as good as Apple's.
+  /// Has a guessed password; its receipt is as good as Apple's.
   let v1: [UInt8]
 
-  /// - Parameter start: before now; what is forged is dated there.
+  /// - Parameter start: a date in the past, the date of the forgeries.
   init(at start: Timestamp, receiptPKI: ReceiptPKI) throws {
     var world = DemoRunner.world(at: start)
     world.advance(by: .days(1))
@@ -30,6 +30,6 @@ struct StoryForgeries: Sendable {
     v1 = try legacy.body(signedBy: receiptPKI)
   }
 
-  /// The simulated App Store told of no purchase.
+  /// The simulated App Store reported no purchase.
   struct NothingToForge: Error {}
 }

@@ -1,9 +1,9 @@
 import JSON
 import Simulator
 
-/// The end of the story: Inkwell goes live, and its old clients are answered without Apple's verifyReceipt.
+/// The end of the story: Inkwell goes live, and its old clients get responses without Apple's verifyReceipt.
 extension StoryTale {
-  /// What only Apple can sign, and the moment of the request: two answers never have these alike.
+  /// The members that differ between any two responses: the data that only Apple can sign, and the request date.
   private static let own = Set(["latest_receipt", "request_date", "request_date_ms", "request_date_pst"])
 
   /// - Parameters:
@@ -44,7 +44,7 @@ extension StoryTale {
       "Without Apple's verifyReceipt it still is, and shows that she resumed auto-renewal")
   }
 
-  /// An answer without what is its own; the order of keys means nothing.
+  /// Returns a response without the differing members, in a fixed key order.
   private static func plain(_ answer: JSONObject) -> JSONValue {
     func plain(_ value: JSONValue) -> JSONValue {
       switch value {

@@ -8,14 +8,14 @@ import Signing
 import Simulator
 import Time
 
-/// What the operator of a story does, by the operations that the command line has.
+/// The operator's actions in a story, by the operations behind the commands.
 struct StoryOperator: Sendable {
   let running: RunningInstallation
   let now: Timestamp
 
   private static let author = AuditContext("switchyard dev", because: "story")
 
-  /// Registers an app and returns a token for it; with a secret also its old back end, to which its notifications go on.
+  /// Registers an app and returns a token; with a secret also registers its destination for forwarding.
   func register(
     _ bundleID: String, appAppleID: Int64? = nil, secret: String? = nil, forwardingTo oldBackEnd: String
   ) async throws -> String {
@@ -33,7 +33,7 @@ struct StoryOperator: Sendable {
     }
   }
 
-  /// Registers the app's key of the App Store Server API: from now on Apple is asked about its customers.
+  /// Registers the app's key of the App Store Server API, after which Apple is asked about its customers.
   func register(_ key: DeveloperKey, of bundleID: String) async throws {
     let app = RegisterApp(
       bundleID, apiKey: .init(pem: try key.signingKey.pem(), id: key.keyID, issuer: key.issuerID))

@@ -1,14 +1,14 @@
 import JSON
 import Runtime
 
-/// What happened in a story, message by message, as a table.
+/// The events of a story, message by message, as a table.
 struct StoryReport {
   private var table = TextTable([
     .init("DAY", .right), .init("APP"), .init("WHAT HAPPENS"), .init("APPLE REPORTS, IN V2'S WORDS"), .init("AS"),
     .init("OUTCOME"),
   ])
 
-  /// - Parameter version: of the notification; nil where there is none.
+  /// - Parameter version: of the notification; nil without one.
   mutating func add(day: Int64, app: String, _ caption: String, _ title: String, version: Int64?, _ outcome: String) {
     table.add([
       "\(day)", app.split(separator: ".").last.map(String.init) ?? app, caption, title, version.map { "V\($0)" } ?? "",
@@ -19,7 +19,7 @@ struct StoryReport {
   func print(to terminal: Terminal) throws { try terminal.write(table.render(for: terminal)) }
 }
 
-/// What a story promised, and whether it was so.
+/// The promises of a story, with their results.
 struct StoryChecks {
   private(set) var failures = 0
   private var lines: [String] = []
@@ -32,14 +32,14 @@ struct StoryChecks {
   func print(to terminal: Terminal) throws { try terminal.write("\nChecked\n\n" + lines.joined()) }
 }
 
-/// What is known of a purchase in the end, as a table.
+/// The final data about a purchase, as a table.
 struct KnownReport {
   private var table = TextTable([
     .init("APP"), .init("ORIGINAL TRANSACTION"), .init("PRODUCT"), .init("PURCHASES", .right), .init("STATUS"),
     .init("SIGNED"),
   ])
 
-  /// Adds what a look-up of one originalTransactionId gave.
+  /// Adds the lookup result of one originalTransactionId.
   mutating func add(app: String, _ result: JSONObject) {
     let purchases = (result["purchases"]?.array ?? []).compactMap(\.object)
     let subscription = result["subscriptions"]?.array?.first?.object

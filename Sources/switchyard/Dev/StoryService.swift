@@ -1,26 +1,26 @@
 import HTTPClient
 import JSON
 
-/// Switchyard as a story meets it: from outside, over HTTP.
+/// Switchyard's public interface over HTTP, for a story.
 struct StoryService: Sendable {
   let url: String
-  /// By bundle id.
+  /// The tokens by bundle ID.
   let tokens: [String: String]
   let client: HTTPClient
 
-  /// Where Apple posts an app's notifications.
+  /// Returns the URL to which Apple posts an app's notifications.
   func notificationsURL(_ app: String) -> String { "\(url)/notifications/\(app)" }
 
-  /// `stored`, `quarantined`, …, as it answered.
+  /// Posts a body; returns the response's result, such as `stored` or `quarantined`.
   func post(_ body: [UInt8], of app: String) async throws -> String {
     let answer = try await send(ClientRequest(method: "POST", url: notificationsURL(app), body: body))
     return answer.body["status"]?.string ?? "refused"
   }
 
-  /// What an old client of the app does with its receipt.
+  /// Posts a receipt like an old client of the app.
   ///
-  /// - Parameter base: of another one than Switchyard's verifyReceipt.
-  /// - Returns: The answer and who gave it, by the header `Switchyard-Answered-By`.
+  /// - Parameter base: of another verifyReceipt than Switchyard's.
+  /// - Returns: The response and its source, from the header `Switchyard-Answered-By`.
   func verifyReceipt(
     _ receipt: String, password: String, at base: String? = nil
   ) async throws -> (body: JSONObject, source: String) {
@@ -35,7 +35,7 @@ struct StoryService: Sendable {
     return (answer.status, answer.body)
   }
 
-  /// What is known under an id; nil when nothing is.
+  /// Returns the data for an ID; `nil` if unknown.
   func purchases(_ id: String, of app: String) async throws -> JSONObject? {
     let answer = try await send(ClientRequest(url: "\(url)/v1/apps/\(app)/purchases/\(id)"), of: app)
     return answer.body["results"]?.array?.first?.object

@@ -2,11 +2,11 @@ import HTTPClient
 import JSON
 import Time
 
-/// The story itself, scene by scene, and what is looked up when it is over.
+/// The story, scene by scene, and its final checks.
 final class StoryTale {
   private typealias App = DemoRunner
 
-  /// Messages of the old back end and answers of verifyReceipt are written a moment after the answer.
+  /// Forwarded messages and verifyReceipt responses are stored a moment after the response.
   private static let patience = Duration.seconds(60)
 
   private(set) var report = StoryReport()
@@ -14,7 +14,7 @@ final class StoryTale {
   var checks = StoryChecks()
   /// The originalTransactionId of Dev's subscription.
   private(set) var dev = ""
-  /// As the controls of the App Store name her.
+  /// Anna's ID for the App Store's controls.
   private(set) var anna = ""
 
   let appStore: StoryAppStore
@@ -25,12 +25,13 @@ final class StoryTale {
   private let start: Timestamp
   private let days: Int64
   private var minutes: Int64 = 0
-  /// How many different messages reached Switchyard.
+  /// The number of different messages that reached Switchyard.
   private var arrived = 0
 
   /// - Parameters:
-  ///   - secrets: of V1, by bundle id.
-  ///   - start: when the world began, `days` ago.
+  ///
+  ///   - secrets: V1's, by bundle ID.
+  ///   - start: the beginning of the world, `days` ago.
   init(
     appStore: StoryAppStore, service: StoryService, oldBackEnd: DemoBackEnd, oldBackEndURL: String,
     secrets: [String: String], start: Timestamp, days: Int64
@@ -81,10 +82,10 @@ final class StoryTale {
     try await pass(hours: days * 24 - minutes / 60 - 3, "", "")
   }
 
-  /// Lets the story's last hours pass.
+  /// Advances the story's last hours.
   func passTheRest() async throws { try await pass(hours: days * 24 - minutes / 60, "", "") }
 
-  /// An old client's call through Switchyard: it gets Apple's answer, and Switchyard learns from it.
+  /// Sends an old client's call through Switchyard, which returns Apple's response and stores its data.
   private func verifyReceipt(of customer: String, finds transaction: String) async throws {
     let receipt = try await appStore.receipt(of: customer)
     let answer = try await service.verifyReceipt(receipt, password: secrets[App.inkwell] ?? "").body
@@ -110,7 +111,7 @@ final class StoryTale {
       outcomes == ("quarantined", "quarantined"), "Both forgeries are in quarantine, each with its reason")
   }
 
-  /// The worst message to lose; what Apple is asked afterwards mends it.
+  /// Loses the worst message to lose; a later request to Apple recovers it.
   private func lostRefund(of customer: String, _ ask: (String) throws -> ClientRequest) async throws {
     let archive = try await appStore.act("buy", customer, ["productId": "archive"]).first ?? ""
     try await scene("Dev buys the archive", App.trailhead)
@@ -128,7 +129,7 @@ final class StoryTale {
       before == nil && after != nil, "A refund whose message was lost is learned from Apple's own answer")
   }
 
-  /// Looks up everything that is true, and everything that the old back end was to hear.
+  /// Checks all data, and all messages due at the destination.
   func checkEverything() async throws {
     var (wrong, lines) = (0, 0)
     var shown: Set<String> = []
@@ -163,13 +164,13 @@ final class StoryTale {
     return false
   }
 
-  // MARK: Telling
+  // MARK: Report
 
   func scene(_ caption: String, _ app: String) async throws {
     try await pass(hours: 1, caption, app)
   }
 
-  /// Lets time pass and tells what Apple told in it; the first line bears the caption.
+  /// Advances time and reports Apple's notifications; the first line has the caption.
   func pass(hours: Int64, _ caption: String, _ app: String) async throws {
     try await appStore.advance(minutes: hours * 60)
     var caption = caption

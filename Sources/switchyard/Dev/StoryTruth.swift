@@ -1,10 +1,10 @@
 import JSON
 
-/// The App Store's truth held against what is known here, fact by fact.
+/// Compares the App Store's truth with the ledger, fact by fact.
 enum StoryTruth {
-  /// Whether a purchase or subscription of the truth is known as it is.
+  /// Whether the lookup result agrees with a purchase or subscription of the truth.
   ///
-  /// - Parameter known: what a look-up of its originalTransactionId gave.
+  /// - Parameter known: the lookup result of its originalTransactionId.
   static func agrees(_ truth: JSONObject, _ known: JSONObject) -> Bool {
     if let transaction = truth["transaction"]?.object {
       return objects(known["purchases"]).contains { purchase in

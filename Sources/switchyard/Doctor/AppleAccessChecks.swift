@@ -7,14 +7,14 @@ import Service
 import Signing
 import Time
 
-/// What is asked of Apple and what Apple asks: the keys, the ids that are looked up, the consumption requests.
+/// Checks of the traffic with Apple: API keys, ID lookups and consumption requests.
 struct AppleAccessChecks {
   let all: [Check]
 
-  /// For how long a consumption request that came to no event of.
+  /// The age up to which consumption requests without a result count.
   private static let recent = Interval.days(7)
 
-  /// - Parameter keys: nil where there is no master key that can be read, which has its own line.
+  /// - Parameter keys: nil without a readable master key, which another check reports.
   init(_ session: Session, _ keys: Keyring?, now: Timestamp) throws(DatabaseError) {
     let apps = try AppTable.all(in: session)
     let names = Dictionary(apps.map { ($0.id, $0.bundleID) }) { first, _ in first }
@@ -52,7 +52,7 @@ struct AppleAccessChecks {
     return checks
   }
 
-  /// How a secret is sealed anew.
+  /// Returns the command that seals a secret again.
   private static func again(_ kind: CredentialTable.Kind, _ app: String) -> String {
     switch kind {
     case .apiKey: "`switchyard app add \(app) --key-file FILE --key-id ID --issuer ID`"

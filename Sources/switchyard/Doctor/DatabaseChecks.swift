@@ -3,14 +3,14 @@ import Ledger
 import Runtime
 import Time
 
-/// The server: its version, the settings on which "answered after commit" rests, and its memory.
+/// Checks of the database server: version, memory, and the settings that make a commit durable before the response.
 struct DatabaseChecks {
   let all: [Check]
 
-  /// The largest body that anybody can post, with room for its row; Apple's pages of 20 transactions are far smaller.
+  /// The largest body that a sender can post, with space for its row; Apple's pages of 20 transactions are far smaller.
   private static let leastPacket = 9 << 20
 
-  /// - Parameter isPrivate: whether the server is ours, and on this machine.
+  /// - Parameter isPrivate: whether this is the private server on this machine.
   init(_ session: Session, at address: String, isPrivate: Bool, _ clock: WallClock) throws(DatabaseError) {
     let before = clock.now()
     let facts = try DatabaseStatistics(from: session)

@@ -3,7 +3,7 @@ import Ledger
 import Runtime
 import Signing
 
-/// The data directory, the disk below it, and the master key.
+/// Checks of the data directory, its disk, and the master key.
 struct DirectoryChecks {
   let all: [Check]
 
@@ -24,7 +24,7 @@ struct DirectoryChecks {
     guard facts.isOurs else {
       return .warn("data directory", "\(path) belongs to another user", "run as the user of the service")
     }
-    // It holds the master key, and where the database is.
+    // It holds the master key and the location of the database.
     if let free = FileMetadata.freeSpace(at: path), free < 16 << 20 {
       return .fail("data directory", "\(free >> 20) MiB are free on its disk (\(path))", "free space there")
     }
@@ -46,7 +46,7 @@ struct DirectoryChecks {
   }
 
   private static func space(_ options: DatabaseOptions, _ headroom: UInt64) -> Check {
-    // Where the directory is to be made, when it is not there yet.
+    // Before the directory exists, check the disk of the current directory.
     guard let free = DiskHeadroom.free(options) ?? FileMetadata.freeSpace(at: ".") else {
       return .warn("disk space", "cannot be asked", "look at df")
     }

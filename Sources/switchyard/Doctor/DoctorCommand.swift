@@ -6,7 +6,7 @@ import Runtime
 import Signing
 import Time
 
-/// `switchyard doctor`: what is wrong here, and what to do about it.
+/// `switchyard doctor`: problems of this installation, and their fixes.
 enum DoctorCommand {
   static let command = Command(
     "doctor", "Check this installation and say what to do; no data is changed.",
@@ -72,7 +72,7 @@ enum DoctorCommand {
         .warn("database", "\(options.dataDirectory) holds no database yet", "`switchyard db migrate` makes one")
       ]
     }
-    // Not made here: what is sealed under another one would not open.
+    // Never creates a key, which would not open existing data.
     let keys = try? key.load(hasSealed: true) { _ in }
     do {
       return try await options.withDatabase(terminal) { configuration in
@@ -85,7 +85,7 @@ enum DoctorCommand {
         return checks
       }
     } catch {
-      // Whatever it is then, it says nothing of the database.
+      // After a stop the error says nothing about the database.
       if Task.isCancelled { return [] }
       return [.fail("database", "\(error)", "start it, or correct --database")]
     }

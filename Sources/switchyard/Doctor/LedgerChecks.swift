@@ -4,7 +4,7 @@ import Purchases
 import Signing
 import Time
 
-/// The schema, the apps and the quarantine.
+/// Checks of the schema, the apps and the quarantine.
 struct LedgerChecks {
   let all: [Check]
 
@@ -19,7 +19,7 @@ struct LedgerChecks {
       ]
       return
     }
-    // With another key nothing is said of what it seals: that has its own line.
+    // With another key, skip the sealed data: a separate check reports the key.
     let isOther = try MasterKeyTable.inUse(in: session).map { $0 != keys?.current.id.description } ?? false
     let own = isOther ? nil : keys
     all =
@@ -40,7 +40,7 @@ struct LedgerChecks {
     ]
   }
 
-  /// Whether the master key is the database's, and opens what was stored first and last.
+  /// Checks that the master key is the database's, and opens the first and last stored bodies.
   private static func bodies(_ session: Session, _ keys: Keyring?) throws(DatabaseError) -> [Check] {
     guard let inUse = try MasterKeyTable.inUse(in: session) else { return [] }
     let next = "bring that key from the backup; if it is lost for good: `switchyard db key --accept-new`"
@@ -114,7 +114,7 @@ struct LedgerChecks {
     }
   }
 
-  /// What mends the reasons that an operator can mend.
+  /// Returns the fix of a reason that an operator can fix.
   private static func remedy(_ reason: QuarantineTable.Reason) -> String {
     let replay = "then `switchyard quarantine replay --code \(reason.code)`"
     return switch reason.code {

@@ -1,14 +1,15 @@
 import Ledger
 import Runtime
 
-/// Whether the ledger fits into the memory that the database has for it.
+/// Checks that the ledger fits into the database's memory.
 struct MemoryCheck {
   let check: Check
 
   /// - Parameters:
-  ///   - bufferPool: what of its tables the server holds in memory at most.
+  ///
+  ///   - bufferPool: the largest part of its tables that the server holds in memory.
   ///   - ledger: data and indexes of all tables together.
-  ///   - machine: what this machine has for a private database; nil for a server of the operator's own.
+  ///   - machine: the machine's memory for a private database; nil for an operator's own server.
   init(bufferPool: ByteSize, ledger: ByteSize, machine: ByteSize?) {
     let sizes = "the ledger has \(ledger), the database's buffer pool \(bufferPool)"
     guard ledger > bufferPool else {
@@ -37,7 +38,7 @@ struct MemoryCheck {
           + "all of it move to a machine with \(ByteSize(wanted.bytes * 2)), or to your own MySQL or MariaDB")
   }
 
-  /// A size with a quarter more than the ledger has, so that it may grow: a power of two, or half as much again.
+  /// Returns a size with a quarter more than the ledger for growth: a power of two, or half as much again.
   private static func roomy(for ledger: ByteSize) -> ByteSize {
     var size = 64 << 20
     while size < ledger.bytes + ledger.bytes / 4 {
@@ -47,7 +48,7 @@ struct MemoryCheck {
     return ByteSize(size)
   }
 
-  /// Rounded down to what can be typed.
+  /// Rounds down to a size that can be typed.
   private static func whole(_ size: ByteSize) -> ByteSize {
     let unit = size.bytes >= 4 << 30 ? 1 << 30 : 64 << 20
     return ByteSize(max(unit, size.bytes / unit * unit))

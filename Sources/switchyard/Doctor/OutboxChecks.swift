@@ -3,13 +3,13 @@ import Ledger
 import Purchases
 import Time
 
-/// Old back ends that do not take what is forwarded to them.
+/// Checks for destinations that do not accept forwarded messages.
 struct OutboxChecks {
   let all: [Check]
 
-  /// How long the oldest message may wait: an old back end that is restarted is back by then.
+  /// The largest wait of the oldest message; a restarted destination is back by then.
   private static let patience = Interval.minutes(15)
-  /// So many messages that are refused are no single message's fault.
+  /// The number of rejected messages that cannot be the fault of a single message.
   private static let manyFailing = 10
 
   init(_ session: Session, now: Timestamp) throws(DatabaseError) {

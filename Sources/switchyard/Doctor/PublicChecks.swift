@@ -2,16 +2,16 @@ import HTTPClient
 import Ledger
 import Time
 
-/// What an installation answers to a stranger at its public address: asked as anybody could, without a token.
+/// Checks the public address of an installation without a token, like any stranger.
 ///
-/// To be run from outside of the network that the service trusts. Nothing that is sent is kept: requests are refused or
-/// hold nothing.
+/// Run it outside the network that the service trusts. The service stores nothing from it, because its requests are
+/// rejected or empty.
 struct PublicChecks {
   let all: [Check]
 
-  /// What a stranger is told.
+  /// The response to a stranger.
   struct Answer: Sendable {
-    /// Nil when there was no answer.
+    /// `nil` without a response.
     let status: Int?
     let reason: String
   }
@@ -37,7 +37,7 @@ struct PublicChecks {
       all = [.fail("public", "\(base) does not answer: \(alive.reason)", "give the address that Apple posts to")]
       return
     }
-    // No JSON: refused, and never kept.
+    // The body is not JSON, so it is rejected and never stored.
     var checks = [Self.notifications(await ask("POST", "/notifications", body: "doctor"))]
     if Destination.isLoopback(base) {
       checks.append(
@@ -88,7 +88,7 @@ struct PublicChecks {
       : .ok("metrics", "are not shown to strangers (\(answer.reason))")
   }
 
-  /// What nobody without a token may reach.
+  /// Checks the paths that require a token.
   static func closed(_ name: String, _ answers: [Answer]) -> Check {
     let closed: Set<Int?> = [401, 403, 404, 429]
     guard let open = answers.first(where: { !closed.contains($0.status) }) else {

@@ -2,7 +2,7 @@ import Runtime
 import Signing
 import Time
 
-/// The roots that are trusted: valid, and for how long.
+/// Checks the validity of the trusted roots.
 struct RootChecks {
   let all: [Check]
 

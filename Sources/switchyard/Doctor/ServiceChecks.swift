@@ -5,11 +5,11 @@ import Purchases
 import Rollout
 import Time
 
-/// Whether anybody works: services, migrations, and Apple's verifyReceipt behind us.
+/// Checks of services, migrations, and Apple's verifyReceipt.
 struct ServiceChecks {
   let all: [Check]
 
-  /// Calls within this time tell how Apple answers.
+  /// The age of the calls that show Apple's current behavior.
   private static let answeredWithin = Interval.minutes(15)
   private static let leastCalls = 10
 
@@ -41,7 +41,7 @@ struct ServiceChecks {
     }
   }
 
-  /// Of clients whose answer is Apple's, also where others have ours.
+  /// Checks the clients that get Apple's response, also where others get Switchyard's.
   private static func answers(_ session: Session, _ apps: [App], _ now: Timestamp) throws(DatabaseError) -> [Check] {
     var checks: [Check] = []
     for app in apps {

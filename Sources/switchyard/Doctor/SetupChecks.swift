@@ -2,7 +2,7 @@ import Database
 import Ledger
 import Purchases
 
-/// What registered apps still lack: the URL of their old back end, the shared secret, the key of the App Store Server API.
+/// Missing settings of registered apps: the destination's URL, the shared secret, the key of the App Store Server API.
 struct SetupChecks {
   let all: [Check]
 

@@ -3,7 +3,7 @@ import Ledger
 import Purchases
 import Rollout
 
-/// What the stages in which we answer verifyReceipt need.
+/// Checks of the stages in which Switchyard responds to verifyReceipt.
 struct StageChecks {
   let all: [Check]
 

@@ -7,7 +7,7 @@ import Purchases
 import Runtime
 import Time
 
-/// `switchyard explain`: everything known about a purchase, and why it is taken to be so.
+/// `switchyard explain`: all data about a purchase, with its sources.
 enum ExplainCommand {
   static let command = Command(
     "explain", "Show the ledger's data about an id, and its sources.",
@@ -64,7 +64,6 @@ enum ExplainCommand {
   }
 }
 
-/// No purchase of the app is known under an id.
 struct NothingKnown: ExitStatusError, CustomStringConvertible {
   let app: String
   let id: String

@@ -4,7 +4,7 @@ import Mappings
 import Purchases
 import Time
 
-/// What is true of the customers that an id leads to, in one environment, with everybody's word for it.
+/// The data about an ID's customers in one environment, with every source.
 struct Explanation {
   let app: String
   let id: String
@@ -16,7 +16,7 @@ struct Explanation {
   let events: [ExplainedEvent]
   let accounts: [AccountAssociation]
   let transfers: [AccountTransfer]
-  /// Whose each originalTransactionId is now that passed from one account to another.
+  /// The present owner of each originalTransactionId that passed from one account to another.
   let owners: [String: PresentOwner]
   let limit: ExplanationLimit
   private let vocabulary: Vocabulary
@@ -64,7 +64,7 @@ struct Explanation {
     }
   }
 
-  /// Purchases that only unsigned messages put beside these, or call by the id that was asked for.
+  /// Purchases that only unsigned messages link to these, or identify by the requested ID.
   var claimedNeighbours: [UnconfirmedPurchase] {
     var found = dossier.claimedLinks.map { link -> UnconfirmedPurchase in
       let isFirst = dossier.customers.values.contains { $0.contains(link.a) }
@@ -77,7 +77,7 @@ struct Explanation {
     return found
   }
 
-  /// How long each list is, whatever of it is shown.
+  /// The full length of each list, regardless of the limit.
   var counts: [(name: String, count: Int)] {
     [
       ("members", dossier.customers.values.reduce(0) { $0 + $1.count }), ("subscriptions", subscriptions.count),
@@ -86,7 +86,7 @@ struct Explanation {
     ]
   }
 
-  /// Whether one of the lists is longer than what is shown of it.
+  /// Whether the limit shortens a list.
   var isCut: Bool {
     guard let most = limit.count else { return false }
     return dossier.customers.values.contains { $0.count > most }
@@ -107,7 +107,7 @@ struct Explanation {
       vocabulary.rules)
   }
 
-  /// The messages that said any of it, each once, the latest word last.
+  /// The distinct messages behind the data, latest last.
   var messages: [[UInt8]] {
     var words: [(Timestamp, [UInt8])] = dossier.purchases.map { ($0.rank.asOf, $0.message) }
     words += dossier.renewals.map { ($0.rank.asOf, $0.message) }
@@ -121,35 +121,35 @@ struct Explanation {
   }
 }
 
-/// What Apple intends, and how it stands; the periods are among the purchases.
+/// Apple's renewal intent and the subscription's status; the periods are among the purchases.
 struct ExplainedSubscription {
   let key: SubscriptionKey
-  /// Nil when only renewals are known of it, and no period.
+  /// `nil` if only renewals are known, and no period.
   let subscription: Subscription?
   let decision: AccessDecision?
-  /// By which Apple is being asked now because of what V1 alone reported.
+  /// The pending lookup of data that only V1 reported.
   let lookUp: PendingLookup?
-  /// Nil where it never passed from one account to another.
+  /// `nil` if it never passed from one account to another.
   let owner: PresentOwner?
   let renewal: ExplainedThing?
 
-  /// Whether the account that was asked for has access, or, if none was asked for, whoever has the subscription.
+  /// Whether the requested account has access, or without one the subscription's present owner.
   var grantsAccess: Bool { decision?.grantsAccess == true && owner?.isAnother != true }
 }
 
-/// Whose a subscription is now that passed from one account to another.
+/// The account that owns a subscription now, after it passed from another.
 struct PresentOwner {
   let accounts: [AccountAssociation.Kind: String]
-  /// Whether the account that was asked for had it once, and has it no more.
+  /// Whether the requested account owned it once, and no longer does.
   let isAnother: Bool
 }
 
-/// A purchase that only unsigned messages put beside the customer's.
+/// A purchase that only unsigned messages link to the customer.
 struct UnconfirmedPurchase {
   let originalTransactionID: String
-  /// The customer's id that the message names with it; nil where the message gives it the id that was asked for.
+  /// The customer's ID in the message; `nil` if the message uses the requested ID.
   let member: String?
-  /// The message's digest, where a link was noted.
+  /// The message's digest, if a link is stored.
   let message: [UInt8]?
 }
 
@@ -163,9 +163,9 @@ struct ExplainedThing {
   struct Field {
     let name: String
     let kind: FactKind
-    /// The row of `Mappings` that says what absence means and who has a vote.
+    /// The row of `Mappings` that defines absence and authority.
     let rule: String
-    /// By authority.
+    /// The sources, ordered by authority.
     let words: [Word]
 
     var counting: Word? { words.first { $0.verdict == .counts } }
@@ -178,18 +178,19 @@ struct ExplainedThing {
     let message: [UInt8]
     let isInferred: Bool
     let verdict: Outcome
-    /// The rows of `Mappings` by which the source said it.
+    /// The rows of `Mappings` behind the source's statement.
     let rows: [String]
   }
 
-  /// The fields of which anybody said anything.
+  /// The fields that any source states.
   let fields: [Field]
 
-  /// The rows of `Mappings` behind a field that a source said, among all that it said.
+  /// Returns the rows of `Mappings` behind a source's field, given all its fields.
   typealias Rows<F: FactField> = (F, Facts<F>, Source) -> [String]
 
-  /// Nil when nobody said anything.
-  /// - Parameter supposed: what follows from other things, where no word about a field counts.
+  /// Returns `nil` without any source.
+  ///
+  /// - Parameter supposed: derived values, used if no source states a field.
   init?<Key, F: FactField>(
     _ statements: [Statement<Key, F>], _ rules: FoldRules<F>, supposed: [F: Word] = [:], _ rows: Rows<F>
   ) {

@@ -6,7 +6,7 @@ import Service
 import Signing
 import Time
 
-/// An explanation as JSON: all of it, unless a limit is given.
+/// The explanation as JSON, complete unless a limit is given.
 extension Explanation {
   func write(to terminal: Terminal) throws(Terminal.OutputError) {
     var writer = JSONObjectWriter(terminal)
@@ -61,7 +61,7 @@ extension ExplainedSubscription {
 }
 
 extension ExplainedSubscription {
-  /// The status that unsigned sources claim; null where they say nothing else.
+  /// The status that unsigned sources claim; null if it is the same.
   private var claimed: JSONValue {
     guard let claim = decision?.claim else { return .null }
     return [

@@ -5,7 +5,7 @@ import Runtime
 import Signing
 import Time
 
-/// An explanation for a person on call at night: how it stands first, then what happened, then where it comes from.
+/// An explanation for a person on call at night: first the state, then the events, then the sources.
 extension Explanation {
   func text(withSources: Bool, for terminal: Terminal) -> String {
     var parts = [heading]
@@ -49,7 +49,7 @@ extension Explanation {
         ? "claims    cut: unsigned messages claim more than is shown here; all that is signed is shown\n" : "")
   }
 
-  /// A line that names purchases of others to which only unsigned messages lead; empty when there are none.
+  /// A line that names purchases linked only by unsigned messages; empty without any.
   private var claimedLinksLine: String {
     let others = Set(claimedNeighbours.map(\.originalTransactionID)).sorted()
     guard !others.isEmpty else { return "" }
@@ -60,7 +60,7 @@ extension Explanation {
 
   private static let claimsShown = 12
 
-  /// A line below a table of which only the newest rows are shown; nothing below one that is whole.
+  /// Returns a line below a table that shows only the newest rows; otherwise nothing.
   private func rest(of count: Int, _ what: String) -> String {
     guard let most = limit.count, count > most else { return "" }
     return "the newest \(most) of \(count) \(what); --limit \(count) shows all\n"
@@ -102,7 +102,7 @@ extension Explanation {
     return "owner: \(told)" + (owner.isAnother ? "; \(id.shown) had it before and has no access" : "")
   }
 
-  /// A line for each purchase that is no subscription and passed from one account to another.
+  /// A line for each non-subscription purchase that passed from one account to another.
   private var ownedLines: [String] {
     let originals = Set(purchases.filter { !$0.isSubscription }.map(\.key.originalTransactionID)).sorted()
     return originals.compactMap { original in
@@ -112,7 +112,7 @@ extension Explanation {
 
   private static let reported = ["period": "a new period", "renewal": "a new renewal state", "refund": "a refund"]
 
-  /// Whether Apple is being asked, why, and what that means for access.
+  /// Returns whether and why Apple is being asked, and the effect on access.
   private func lookUpLines(_ explained: ExplainedSubscription, _ decision: AccessDecision) -> [String] {
     guard let lookUp = explained.lookUp else {
       guard decision.hasUnconfirmedWord, !dossier.canAskApple else { return [] }
@@ -198,10 +198,10 @@ extension Explanation {
     return table
   }
 
-  /// Of what a stored table says nobody knows since when.
+  /// Formats the date of a source; stored tables have no known date.
   private static func said(_ date: Timestamp) -> String { date == Timestamp(0) ? "stored" : date.iso8601 }
 
-  /// A line for each originalTransactionId of which several accounts were first said at one time, of the same purchase.
+  /// A line for each originalTransactionId that several accounts claimed first at the same time, for the same purchase.
   private var sharedLines: [String] {
     let told = Dictionary(grouping: accounts.filter { !$0.isClaimed }) { account in
       [account.originalTransactionID, account.kind.name, account.line.text, account.firstAsOf.iso8601]
@@ -268,6 +268,6 @@ extension CustomerNode {
 }
 
 extension String {
-  /// Without what could play with the terminal; ids and values come from strangers.
+  /// The text without terminal control characters, because IDs and values are untrusted.
   fileprivate var shown: String { SafeText.escaped(self, limit: 256) }
 }

@@ -4,9 +4,9 @@ import Receipts
 import Runtime
 import Time
 
-/// `switchyard extract`: what millions of stored receipts are worth, without a database.
+/// `switchyard extract`: checks millions of stored receipts without a database.
 ///
-/// Others script on it: options, keys, reasons and exit statuses are promised.
+/// Options, keys, reasons and exit statuses are stable.
 struct ExtractCommand {
   static let command = Command(
     "extract", "Verify receipts in bulk and print their transaction ids.",
@@ -58,7 +58,7 @@ struct ExtractCommand {
     try await ExtractCommand(arguments).run(terminal)
   }
 
-  /// Of what writes rejected rows.
+  /// The option of commands that write rejected rows.
   static let forSpreadsheet = Option.flag(
     "for-spreadsheet",
     "Put an apostrophe in front of the cells of rejected rows that a spreadsheet would run as formulas. Such a file is for "
@@ -110,7 +110,7 @@ struct ExtractCommand {
       rejectsByFile: { [rejects] rows, file in try rejects?.write(rows, of: file) })
     stop?.summarize { report.sayHeldUp(stoppedBy: stop?.signal) }
     do {
-      // Not cancelled by a stop: the input ends, and what was read is written.
+      // A stop does not cancel this: the input ends, and the rows read so far are written.
       let accounts = try await withCancellationShield { [extraction] in
         try await report.whileRunning { try await extraction.run(input, to: sinks, progress: progress) }
       }
@@ -118,7 +118,7 @@ struct ExtractCommand {
       report.finish(accounts, stoppedBy: stop?.signal)
       return accounts.rejected == 0 ? .done : .doneWithRejects
     } catch {
-      // A reader that went away is `| head`; whatever else ended it, say how far it came.
+      // A reader that closed the pipe, such as `| head`, is not an error; report the progress of any other end.
       stop?.summarize(nil)
       report.finish(
         progress.figures.accounts, stoppedBy: stop?.signal,

@@ -3,10 +3,10 @@ import JSON
 import Runtime
 import Time
 
-/// What `extract` says on stderr: how far it is, and in the end what became of every row.
+/// The output of `extract` on stderr: the progress, and finally the result of every row.
 struct ExtractReport: Sendable {
   private static let heartbeat = Interval.seconds(30)
-  /// How many spans of doubtful lines are shown to people.
+  /// The number of doubtful line spans that are shown to people.
   private static let shownSpans = 10
   private static let redraw = Interval.milliseconds(250)
 
@@ -34,7 +34,7 @@ struct ExtractReport: Sendable {
 
   private var isLive: Bool { terminal.isErrorTTY && !wantsJSON }
 
-  /// Runs `body` and tells how far it is: all the time on a terminal, else each 30 s.
+  /// Runs `body` and reports progress: continuously on a terminal, otherwise every 30 s.
   func whileRunning(_ body: @escaping @Sendable () async throws -> RowCounts) async throws -> RowCounts {
     try await withThrowingTaskGroup(of: RowCounts?.self) { group in
       group.addTask { try await body() }
@@ -70,7 +70,7 @@ struct ExtractReport: Sendable {
     }
   }
 
-  /// Why a run ended before its input did.
+  /// The reason why a run ended before its input.
   struct Failure {
     let reason: String
     /// Whether the output may have more lines than the summary counts, the last of them cut.
@@ -82,13 +82,13 @@ struct ExtractReport: Sendable {
     }
   }
 
-  /// The summary of a run that was stopped and waits for the reader of its output; of what was written as a whole.
+  /// Prints the summary of a stopped run that waits for its output's reader, with completely written rows only.
   func sayHeldUp(stoppedBy signal: Signal?) {
     finish(
       progress.figures.accounts, stoppedBy: signal, failure: Failure("the output is not being read", cutsOutput: true))
   }
 
-  /// The summary; its accounts balance.
+  /// Prints the summary; its counts balance.
   func finish(_ accounts: RowCounts, stoppedBy signal: Signal?, failure: Failure? = nil) {
     precondition(accounts.balances, "the accounts do not balance")
     let seconds = Double(elapsed.milliseconds) / 1_000
@@ -115,7 +115,7 @@ struct ExtractReport: Sendable {
     terminal.note(text)
   }
 
-  /// Returns the damage of a table, for people: doubtful lines, and the first row that does not fit the header.
+  /// Returns the damage of a table: doubtful lines, and the first row that does not fit the header.
   private func damage(_ figures: ExtractionProgress.Figures) -> String {
     func of(_ file: String?) -> String { file.map { " of \(UsageError.shown($0))" } ?? "" }
     var text = figures.doubtful.prefix(Self.shownSpans).map { span in
@@ -162,7 +162,6 @@ struct ExtractReport: Sendable {
     ]
   }
 
-  /// The format of the input in words.
   private static func name(of format: String) -> String {
     switch format {
     case "csv": "a table"

@@ -5,17 +5,15 @@ import Synchronization
 final class RejectFiles: Sendable {
   private enum Target: Sendable {
     case file(OutputFile)
-    /// - Parameter input: the folder that is read.
+    /// - Parameter input: the input folder.
     case folder(String, input: String)
   }
 
   private let target: Target
-  /// The output for the current file of the folder.
-  ///
-  /// The files come one after the other.
+  /// The output for the current file of the folder, whose files are processed in order.
   private let open = Mutex<(file: String, output: OutputFile)?>(nil)
 
-  /// Opens the file, or makes the folder.
+  /// Opens the file, or creates the folder.
   ///
   /// `path` is a folder when `input` is one and `path` is one already or ends with a slash.
   init(_ path: String, input: String) throws {
@@ -31,7 +29,7 @@ final class RejectFiles: Sendable {
     target = .folder(Self.withSlash(path), input: Self.withSlash(input))
   }
 
-  /// Whether each file of the input has a file of its own.
+  /// Whether each file of the input has its own file.
   var isSeparate: Bool {
     switch target {
     case .file: false
@@ -39,7 +37,7 @@ final class RejectFiles: Sendable {
     }
   }
 
-  /// Appends rows of `file`, which is nil when there is only one.
+  /// Appends rows of `file`; `nil` if there is only one.
   func write(_ rows: [UInt8], of file: String?) throws {
     switch target {
     case .file(let output): try output.write(rows)
@@ -62,9 +60,9 @@ final class RejectFiles: Sendable {
 
   private static let suffixes = [".gz", ".gzip", ".zst", ".zstd"]
 
-  /// Returns the path below the input folder, without the suffix of compressed files: rejects are not compressed.
+  /// Returns the path below the input folder, without the suffix of compression, which rejects do not use.
   ///
-  /// The suffix stays if another file of the input would get the same name.
+  /// The suffix stays if another input file would get the same name.
   private static func name(of file: String, below input: String) -> String {
     let name = String(file.dropFirst(file.hasPrefix(input) ? input.count : 0))
     guard let suffix = suffixes.first(where: { name.hasSuffix($0) && name != $0 }) else { return name }
@@ -75,7 +73,7 @@ final class RejectFiles: Sendable {
 
   private static func withSlash(_ path: String) -> String { path.hasSuffix("/") ? path : path + "/" }
 
-  /// Returns whether `path` is `input` or within it, so that writing there could change the input.
+  /// Whether `path` is `input` or within it, so that writing there could change the input.
   static func isWithin(_ path: String, input: String) throws -> Bool {
     guard let source = input == "-" ? try InputFile(input).identity : FileIdentity(input) else {
       throw FileError.missing(input)

@@ -6,9 +6,9 @@ import Runtime
 import Time
 import Wire
 
-/// `switchyard fidelity`: how much of what Apple answered our own answer would have said.
+/// `switchyard fidelity`: the share of Apple's response that Switchyard's own response reproduces.
 ///
-/// Others script on it: keys and exit statuses are promised.
+/// Keys and exit statuses are stable.
 struct FidelityCommand {
   static let command = Command(
     "fidelity", "Compare Apple's verifyReceipt response with Switchyard's.",
@@ -71,7 +71,7 @@ struct FidelityCommand {
       let pair = FidelityPair(try self.receipt(receipt), try self.answer(answer))
       return try compare(pair, terminal, isOnly: true)
     }
-    // A folder may hold other files too; how many were left out is said.
+    // A folder may contain other files; their number is reported.
     let (receiptFiles, answerFiles) = (try Self.files(in: receipt), try Self.files(in: answer))
     let receipts = receiptFiles.compactMap { try? self.receipt($0) }
     let answers = answerFiles.compactMap { try? self.answer($0) }
@@ -166,7 +166,6 @@ struct FidelityCommand {
   }
 }
 
-/// A file that cannot be compared.
 private struct FidelityFileError: ExitStatusError, CustomStringConvertible {
   let path: String
   let what: String

@@ -3,15 +3,15 @@ import Receipts
 import Time
 import Wire
 
-/// A receipt and the answer that Apple gave to it.
+/// A receipt and Apple's response for it.
 struct FidelityPair {
   struct PostedReceipt {
     let path: String
     let receipt: Receipt
-    /// As it was posted, without white space.
+    /// The posted text without white space.
     let data: String
 
-    /// What an answer repeats of it: the app and the ids of its purchases.
+    /// The members that a response repeats: the app and the IDs of its purchases.
     var identity: String {
       switch receipt {
       case .app(let app):
@@ -25,7 +25,7 @@ struct FidelityPair {
     let path: String
     let json: JSONObject
 
-    /// The same of the answer; nil for one that holds no receipt.
+    /// The response's members for comparison; `nil` without a receipt.
     var identity: String? {
       let answer = VerifyReceiptResponse(json)
       guard let receipt = answer.receipt else { return nil }
@@ -44,7 +44,7 @@ struct FidelityPair {
     self.answer = answer
   }
 
-  /// Each answer with its receipt: the one of the same name, else the first that has what it repeats.
+  /// Pairs each response with the receipt of the same name, otherwise with the first that has the same members.
   static func matched(_ receipts: [PostedReceipt], _ answers: [Answer]) -> [FidelityPair] {
     let byName = Dictionary(receipts.map { (stem($0.path), $0) }) { first, _ in first }
     let byIdentity = Dictionary(receipts.map { ($0.identity, $0) }) { first, _ in first }
@@ -54,7 +54,6 @@ struct FidelityPair {
     }
   }
 
-  /// The file's name up to its first dot.
   private static func stem(_ path: String) -> String {
     let name = path.split(separator: "/").last ?? ""
     return String(name.prefix { $0 != "." })

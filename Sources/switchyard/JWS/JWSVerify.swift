@@ -6,9 +6,9 @@ import Service
 import Signing
 import Time
 
-/// `switchyard jws verify`: tells whether data is Apple's, and what it says.
+/// `switchyard jws verify`: verifies that data is Apple's, and prints it.
 ///
-/// Others script on it: kinds, codes and exit statuses are promised.
+/// Kinds, codes and exit statuses are stable.
 struct JWSVerify {
   static let command = Command(
     "verify", "Verify signed data of the App Store and print what it says.",
@@ -50,7 +50,7 @@ struct JWSVerify {
   /// With --check-revocation.
   private let revocations: RevocationCache?
   private let expectation: ExpectedClaims
-  /// Compared afterwards, where `expectation` cannot.
+  /// Checked afterwards, where `expectation` cannot.
   private let environment: AppStoreEnvironment?
   private let wantsJSON: Bool
 
@@ -124,9 +124,9 @@ struct JWSVerify {
     return refused == 0 ? .done : items.count == 1 ? .failed : .doneWithRejects
   }
 
-  /// Asks about every certificate of the items, and returns why the items are refused if a responder does not vouch for one.
+  /// Checks every certificate at its responder, and returns the items that fail.
   ///
-  /// A notification's parts are verified only after the notification itself, so the certificates come in turns.
+  /// A notification's parts are verified only after the notification, so the certificates come in steps.
   private func ask(
     about items: [SignedInput.Item], _ revocations: RevocationCache, _ responder: Responder, _ terminal: Terminal
   ) async -> Refusal? {
@@ -190,7 +190,6 @@ struct JWSVerify {
   }
 }
 
-/// `switchyard jws`: signed data in hand.
 enum JWSCommand {
   static let command = Command(
     "jws", "Look at signed data of the App Store.",

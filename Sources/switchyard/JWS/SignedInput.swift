@@ -1,21 +1,20 @@
 import JSON
 
-/// What was handed in to be verified, as the JWS it holds: a bare one, a body `{"signedPayload": …}`, or one of either
-/// a line.
+/// The input to verify: a bare JWS, a body `{"signedPayload": …}`, or one of either per line.
 struct SignedInput {
-  /// One JWS, or why there is none.
+  /// One JWS, or the reason why it is missing.
   struct Item {
-    /// The line it begins on, from 1.
+    /// The first line, from 1.
     let line: Int
     let jws: Result<[UInt8], Problem>
   }
 
-  /// Why a line holds no JWS: a code as stable as those of verification.
+  /// The reason why a line has no JWS: a code as stable as those of verification.
   struct Problem: Error {
     enum Code: String {
-      /// Not JSON that could be accepted.
+      /// The text is not acceptable JSON.
       case notJSON
-      /// JSON, but without `signedPayload`.
+      /// JSON without `signedPayload`.
       case noSignedPayload
     }
 
@@ -25,14 +24,14 @@ struct SignedInput {
 
   let items: [Item]
 
-  /// Empty when `bytes` hold nothing but white space.
+  /// Empty if `bytes` contain only white space.
   init(_ bytes: [UInt8]) {
     let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map(Self.trimmed)
     let filled = lines.enumerated().filter { !$0.element.isEmpty }
     if filled.count > 1, let first = filled.first, first.element.first == UInt8(ascii: "{"),
       (try? JSONReader.read(Array(first.element))) == nil
     {
-      // A body over several lines, as people indent it.
+      // An indented body over several lines.
       items = [Item(line: first.offset + 1, jws: Self.jws(bytes[...]))]
     } else {
       items = filled.map { Item(line: $0.offset + 1, jws: Self.jws($0.element)) }

@@ -3,11 +3,10 @@ import Signing
 import Time
 import Wire
 
-/// Verified data as the command line shows it.
 struct VerifiedDocument {
   private let kind: PayloadKind
   private let main: Verified<JSONObject>
-  /// What a notification carries; a member for each kind, also when it is not there.
+  /// The parts of a notification, with a member for each kind even if it is missing.
   private let inside: [(name: PayloadKind, verified: Verified<JSONObject>?)]
   let environment: AppStoreEnvironment?
   private let survey: UndocumentedContent
@@ -38,7 +37,7 @@ struct VerifiedDocument {
     self.survey = survey
   }
 
-  /// `kind`, `payload`, for notifications what is inside, then what the trust rests on and what was new to this build.
+  /// `kind`, `payload`, the parts of a notification, then the proof and the members unknown to this build.
   var json: JSONObject {
     var object: JSONObject = ["kind": .string(kind.rawValue), "payload": .object(main.payload)]
     for (name, verified) in inside { object[name.rawValue] = verified.map { .object($0.payload) } ?? .null }
@@ -61,7 +60,7 @@ struct VerifiedDocument {
     return object
   }
 
-  /// For people: what it is, what vouches for it, then every member.
+  /// The text for people: the kind, the proof, then every member.
   var text: String {
     var lines = [headline]
     switch main.trust {
@@ -88,7 +87,7 @@ struct VerifiedDocument {
     return "VERIFIED \(kind.rawValue) of \(environment?.rawValue ?? "an unnamed environment")\(signed)"
   }
 
-  /// One line a member; a JWS is told by its length, since what is in it is shown decoded.
+  /// Returns one line a member; a JWS is shown as its length, since its content is shown decoded.
   private static func members(_ object: JSONObject, indent: String) -> [String] {
     object.flatMap { member -> [String] in
       switch member.value {
@@ -104,7 +103,7 @@ struct VerifiedDocument {
     }
   }
 
-  /// A stranger's key, as JSON writes it: no control character reaches the terminal.
+  /// Returns an untrusted key in JSON escapes: no control character reaches the terminal.
   private static func plain(_ key: String) -> String {
     let quoted = String(decoding: JSONValue.string(key).encoded(), as: UTF8.self)
     return quoted == "\"\(key)\"" ? key : quoted

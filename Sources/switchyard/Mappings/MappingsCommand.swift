@@ -2,7 +2,7 @@ import JSON
 import Mappings
 import Runtime
 
-/// `switchyard mappings`: what this build believes about Apple's vocabulary.
+/// `switchyard mappings`: this build's rules about Apple's vocabulary.
 enum MappingsCommand {
   static let command = Command(
     "mappings", "See what this build believes about Apple's words.",
@@ -49,7 +49,6 @@ enum MappingsCommand {
     return .done
   }
 
-  /// The table that has a row of this id.
   private static func mapping(of id: String) -> MappingTable? {
     MappingTable.allCases.first { mapping in mapping.embedded.rows.contains { $0.id == id.uppercased() } }
   }
@@ -103,7 +102,6 @@ enum MappingsCommand {
   }
 }
 
-/// An id that no row has.
 struct NoSuchRow: ExitStatusError, CustomStringConvertible {
   let id: String
 

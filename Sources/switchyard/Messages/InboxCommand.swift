@@ -7,7 +7,6 @@ import Runtime
 import Signing
 import Time
 
-/// `switchyard inbox`: what was accepted.
 enum InboxCommand {
   static let command = Command(
     "inbox", "Look at accepted messages.", examples: [Command.Example("switchyard inbox show --limit 5")],

@@ -6,7 +6,6 @@ import Runtime
 import Signing
 import Time
 
-/// `switchyard quarantine`: what was refused but kept, and why.
 enum QuarantineCommand {
   static let command = Command(
     "quarantine", "Look at refused messages, and replay them.",
@@ -91,7 +90,7 @@ enum QuarantineCommand {
       isWhole = isWhole && unreadable.isEmpty
       let texts = Dictionary(messages.map { ($0.message.digest, $0.message.body) }) { first, _ in first }
       for message in part {
-        // Another command may have let go of it.
+        // Another command may have deleted it.
         guard let body = texts[message.digest].map(reader.shown) else { continue }
         try show(message, body, asJSON: arguments.wantsJSON, terminal)
       }
@@ -124,6 +123,6 @@ extension QuarantineListing {
     ]
   }
 
-  /// The detail without anything that could steer a terminal.
+  /// The detail without terminal control characters.
   fileprivate var plainDetail: String { String(detail.unicodeScalars.map { $0.value < 0x20 ? " " : Character($0) }) }
 }

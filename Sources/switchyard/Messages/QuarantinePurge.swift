@@ -3,7 +3,6 @@ import Operations
 import Runtime
 import Time
 
-/// `switchyard quarantine purge`: lets go of refused messages for good.
 enum QuarantinePurge {
   static let command = Command(
     "purge", "Delete refused messages for good; without --yes only say how many.",

@@ -8,7 +8,7 @@ import Service
 import Signing
 import Time
 
-/// `switchyard quarantine replay`: reads refused messages again, with today's apps and roots.
+/// `switchyard quarantine replay`: reads rejected messages again, with today's apps and roots.
 enum QuarantineReplay {
   static let command = Command(
     "replay", "Read refused messages again; what is accepted now moves to the inbox.",
@@ -54,7 +54,7 @@ enum QuarantineReplay {
     }
   }
 
-  /// Which messages are meant; exactly one of the ways to say it.
+  /// Returns the selected messages; exactly one selection option is allowed.
   private static func selection(_ arguments: ParsedArguments) throws(UsageError) -> ReplayQuarantine.Selection {
     let prefix = try arguments.positionals.first.map { text throws(UsageError) in try DigestPrefix(text, arguments) }
     let ways: [ReplayQuarantine.Selection] = [

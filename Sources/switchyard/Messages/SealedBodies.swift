@@ -4,7 +4,7 @@ import Ledger
 import Runtime
 import Signing
 
-/// Opens stored bodies for people, who see them without secrets.
+/// Opens stored bodies for people, with secrets removed.
 struct SealedBodies {
   let vault: BodyVault
   private let secrets: SecretFilter
@@ -21,7 +21,7 @@ struct SealedBodies {
 
   func shown(_ body: [UInt8]) -> [UInt8] { ShownBody.bytes(body, secrets) }
 
-  /// Names the messages whose bodies do not open, with the reasons.
+  /// Reports the messages whose bodies do not open, with the reasons.
   static func tell(_ unreadable: [(Digest, String)], _ terminal: Terminal) {
     for (digest, reason) in unreadable { terminal.note("\(digest.hex.prefix(12)): \(reason)") }
   }

@@ -10,7 +10,7 @@ import Signing
 import Synchronization
 import Time
 
-/// Carries a job out in one process without a service: reads its sources, and asks Apple.
+/// Runs a job in one process without a service: reads its sources, and asks Apple.
 struct InlineMigration {
   static let options = AppleClient.options + TrustOptions.options + MasterKeyOptions.options
 
@@ -27,7 +27,7 @@ struct InlineMigration {
     hosts = try AppleClient.hosts(arguments)
   }
 
-  /// Until the job has ended, or nothing is left that can be done here.
+  /// Runs until the job has ended, or the rest must wait.
   func run(_ job: Int, on configuration: DatabaseConfiguration, _ terminal: Terminal) async throws -> ExitStatus {
     let connection = try await Connection.open(configuration)
     let keys = try await MasterKeyOptions(arguments, database: database).keys(for: connection, terminal)
@@ -70,7 +70,7 @@ struct InlineMigration {
     return record.accounts.allRejected == 0 ? .done : .doneWithRejects
   }
 
-  /// How the job stands when it does not run any more, or when what is left waits for somebody else.
+  /// Reports a job that no longer runs, or that waits for another process.
   private func end(
     of job: Int, _ pool: Pool
   ) async throws -> (state: MigrationJob.State, accounts: MigrationCounts) {

@@ -5,7 +5,7 @@ import Operations
 import Runtime
 import Time
 
-/// `switchyard migrate`: every old receipt becomes a seed, and every seed becomes history.
+/// `switchyard migrate`: makes each old receipt a seed, and loads each seed's history.
 enum MigrateCommand {
   static let command = Command(
     "migrate", "Turn stored receipts into purchase history, as a job.",
@@ -58,12 +58,12 @@ enum MigrateCommand {
     }
   }
 
-  /// Makes changes, one after the other, and shows the job.
+  /// Makes changes in order, and shows the job.
   static func apply(
     _ changes: [ChangeMigration.Change], to number: Int, on connection: Connection, _ arguments: ParsedArguments,
     _ terminal: Terminal
   ) async throws {
-    // An empty reason is none.
+    // Treat an empty reason as missing.
     let reason = arguments.value("reason").flatMap { $0.allSatisfy(\.isWhitespace) ? nil : $0 }
     var setsLimits = false
     do {
@@ -95,7 +95,7 @@ enum MigrateCommand {
     try terminal.write("migration \(number) is \(job.state.name)\(limits)\n")
     if job.state == .cancelled, let text = record.rest { terminal.note(text) }
     if job.state == .running, let holdUp { try terminal.write("\(holdUp.told)\n") }
-    // A job that was resumed just now is taken up within seconds.
+    // A process resumes the job within seconds, so do not advise then.
     if setsLimits, changes.count == 1, let advice = MigrationText.unattended(record, holdUp) { terminal.note(advice) }
   }
 }

@@ -11,7 +11,7 @@ import Seeding
 import Signing
 import Time
 
-/// `switchyard migrate plan`: what a job would come to.
+/// `switchyard migrate plan`: the expected result of a job.
 enum MigratePlan {
   static let command = Command(
     "plan", "Say what a job would read, ask and take, and write nothing but the plan.",
@@ -74,8 +74,8 @@ enum MigratePlan {
         warnings: starting.warnings
           + (estimate.crowd.count > 0
             ? [.crowdedUsers(estimate.crowd.count, largest: estimate.crowd.largest)] : []))
-      // A plan whose every row was rejected is not kept. Any other may be applied later, so its copy of stdin stays, even if
-      // the output below cannot be written.
+      // A plan whose every row was rejected is not stored. Any other may be applied later, so its copy of stdin stays,
+      // even if the output below cannot be written.
       isSourceNeeded = !plan.isUseless && (arguments.wantsJSON || arguments.value("out") != nil)
       if !plan.isUseless, let path = arguments.value("out") { try OutputFile(path).write(plan.json.encoded() + [0x0A]) }
       if arguments.wantsJSON { try terminal.write(plan.json) } else { try terminal.write(plan.text(for: terminal)) }

@@ -5,7 +5,7 @@ import Ledger
 import Operations
 import Runtime
 
-/// `switchyard migrate report --rejects FILE`: the rejected rows, so that an operator can correct them.
+/// `switchyard migrate report --rejects FILE`: the rejected rows, for correction.
 enum MigrateRejects {
   static let options: [Option] = [
     .value("rejects", "FILE", "Write the rejected rows to this file, as they came and with the reason of each."),

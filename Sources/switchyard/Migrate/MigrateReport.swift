@@ -6,7 +6,7 @@ import Purchases
 import Runtime
 import Time
 
-/// `switchyard migrate report`: what came of a job, in words for a manager and figures for an engineer.
+/// `switchyard migrate report`: the result of a job, in words for a manager and figures for an engineer.
 enum MigrateReport {
   static let command = Command(
     "report", "Show the result of a job: accounts, coverage by app, unknown ids and the reasons.",

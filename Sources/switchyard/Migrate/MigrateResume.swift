@@ -3,7 +3,7 @@ import Ledger
 import Operations
 import Runtime
 
-/// `switchyard migrate resume`: resumes a job, also with other limits, and with --here runs it.
+/// `switchyard migrate resume`: resumes a job, optionally with other limits, and with --here runs it.
 enum MigrateResume {
   static let limits: [Option] = [
     .value(
@@ -56,7 +56,6 @@ enum MigrateResume {
     }
   }
 
-  /// Returns the settings with the values of the options.
   static func settings(
     _ arguments: ParsedArguments, from settings: MigrationSettings = MigrationSettings()
   ) throws(UsageError) -> MigrationSettings {

@@ -5,7 +5,7 @@ import Ledger
 import Runtime
 import Signing
 
-/// What a job reads, as a command line says it: files, folders, stdin, a table.
+/// The sources of a job on the command line: files, folders, stdin, a table.
 struct MigrateSources {
   static let options: [Option] = [
     .value(
@@ -26,7 +26,7 @@ struct MigrateSources {
 
   /// The copy of stdin.
   ///
-  /// Each command removes it where neither a job nor a plan is going to read it.
+  /// Each command removes it unless a job or a plan will read it.
   let spooled: SpooledInput
   private let paths: [String]
   private let arguments: ParsedArguments
@@ -77,7 +77,7 @@ struct MigrateSources {
     }
   }
 
-  /// How the table is read, for a plan; nil without one.
+  /// Returns the table's source for a plan; `nil` without a table.
   func tableSource() async throws -> (source: TableSource, password: String?)? {
     guard let table, let text = arguments.value("source-database") else { return nil }
     let configuration: DatabaseConfiguration
@@ -101,14 +101,14 @@ struct MigrateSources {
     return (try found.get(), password)
   }
 
-  /// The parts of all sources, which have to be there; stdin is kept first.
+  /// Returns the parts of all sources, which must exist; stdin is stored first.
   ///
-  /// - Returns: also what the operator called the files and folders, by their absolute paths.
+  /// - Returns: also the operator's names of the files and folders, by their absolute paths.
   func parts(
     sealedWith keys: () throws -> Keyring
   ) async throws -> (parts: [MigrationJobTable.NewPart], names: [String: String]) {
     var (parts, names): ([MigrationJobTable.NewPart], [String: String]) = ([], [:])
-    // Beside a table the names are the table's.
+    // With a table, the names are the table's.
     let columns =
       table == nil
       ? NamedColumns(receipt: wishes.content, userID: wishes.userID, app: wishes.app) : NamedColumns()

@@ -8,7 +8,7 @@ import Runtime
 import Signing
 import Time
 
-/// `switchyard migrate start`: begins a job, and with --here carries it out.
+/// `switchyard migrate start`: begins a job, and with --here runs it.
 enum MigrateStart {
   static let command = Command(
     "start", "Begin a job; processes that serve carry it out.",
@@ -81,7 +81,7 @@ enum MigrateStart {
     }
   }
 
-  /// - Parameter spooled: stdin, which is removed when no job begins; nil where a plan has it, to be applied again.
+  /// - Parameter spooled: stdin, removed if no job begins; nil if a plan has it, which may be applied again.
   private static func begin(
     _ arguments: ParsedArguments, _ options: DatabaseOptions, _ terminal: Terminal, spooled: SpooledInput? = nil,
     _ find: (() throws -> Keyring) async throws -> MigrationStartup
@@ -92,7 +92,7 @@ enum MigrateStart {
       defer { if !isSourceNeeded { spooled?.remove() } }
       let keys = try await MasterKeyOptions(arguments, database: options).keys(for: connection, terminal)
       let startup = try await find { keys }
-      // Before anything is written: a job whose source cannot be opened would never end.
+      // Before the first write: a job whose source cannot be opened would never end.
       _ = try await SourceCheck.columns(of: startup.parts, named: startup.names) { keys }
       if let text = try await HeaderCheck(startup.parts).text { terminal.note(text) }
       let start = StartMigration(
@@ -105,7 +105,7 @@ enum MigrateStart {
           plan, accepting: arguments.flag("yes") ? plan.warnings : [], by: .ofCommand(), at: WallClock.system.now(),
           on: connection)
       } catch let error as DatabaseError where error.code == .commitOutcomeUnknown {
-        // There may be a job that reads it.
+        // A job may exist that reads it.
         isSourceNeeded = true
         throw error
       } catch let refusal as MigrationRefused where arguments.wantsJSON {
@@ -128,14 +128,13 @@ enum MigrateStart {
   }
 }
 
-/// What a job begins with.
 private struct MigrationStartup {
   let parts: [MigrationJobTable.NewPart]
-  /// What the operator called the files and folders, by their absolute paths.
+  /// The operator's names of the files and folders, by their absolute paths.
   var names: [String: String] = [:]
   let bundleID: String?
   let environment: Environment?
   let settings: MigrationSettings
-  /// What could go wrong, beside what the job's apps lack.
+  /// Possible problems, in addition to missing settings of the job's apps.
   var warnings: [MigrationWarning] = []
 }

@@ -5,7 +5,6 @@ import Operations
 import Runtime
 import Time
 
-/// `switchyard migrate status`: the jobs, or how far one is.
 enum MigrateStatus {
   static let command = Command(
     "status", "Show a job's progress, rows and ids; without JOB list the jobs.",

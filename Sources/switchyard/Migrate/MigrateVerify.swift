@@ -13,9 +13,9 @@ import Shadow
 import Signing
 import Time
 
-/// `switchyard migrate verify`: our answers beside Apple's, for customers that a job brought.
+/// `switchyard migrate verify`: compares Switchyard's responses with Apple's, for customers of a job.
 ///
-/// Others script on it: keys and exit statuses are promised.
+/// Keys and exit statuses are stable.
 enum MigrateVerify {
   static let command = Command(
     "verify", "Compare Switchyard's answers with Apple's for a random sample of a job's receipts.",
@@ -81,7 +81,7 @@ enum MigrateVerify {
     }
   }
 
-  /// Composes and compares in this process as a service does.
+  /// Composes and compares in this process like a service.
   private static func shadow(
     _ pool: Pool, _ keys: Keyring, _ trust: TrustOptions, _ connection: Connection, _ terminal: Terminal
   ) async throws -> ShadowComparer {
@@ -94,7 +94,7 @@ enum MigrateVerify {
     ) { _, _, _, _ in nil }
     let logger = Logger(
       label: "switchyard", level: .error, handler: StreamLogHandler(clock: .system, format: terminal.logFormat))
-    // Its times are not a service's: they are never written.
+    // Its times are not a service's, so they are never written.
     let times = ResponseTimes(
       pool: pool, every: .seconds(3_600), stageSetAt: { _ in nil }, clock: .system, logger: logger)
     return ShadowComparer(
@@ -120,7 +120,7 @@ extension MigrationVerification {
 }
 
 extension AppleClient {
-  /// What Apple's verifyReceipt says; nil where the receipt belongs to the other environment.
+  /// Asks Apple's verifyReceipt; `nil` if the receipt belongs to the other environment.
   fileprivate var verifyReceipt: VerifyMigration.Ask {
     { [client] receipt, password, place in
       guard let environment = APIEnvironment(place.environment) else { return nil }

@@ -5,7 +5,7 @@ import Operations
 import Runtime
 import Time
 
-/// `switchyard migrate status --watch`: how far a job is, until it has ended.
+/// `switchyard migrate status --watch`: the progress of a job until its end.
 enum MigrateWatch {
   static func run(
     _ number: Int, _ options: DatabaseOptions, _ arguments: ParsedArguments, _ terminal: Terminal,
@@ -23,7 +23,7 @@ enum MigrateWatch {
       let holdUp = record.holdUp(byFile: flag, at: now)
       var advice = MigrationText.unattended(record, holdUp)
       idle = advice == nil ? nil : idle ?? (since: here, isSaid: false)
-      // A job that was resumed just now is taken up within seconds.
+      // A process resumes the job within seconds, so do not advise then.
       if let since = idle?.since, here - since < idleTime { advice = nil }
       let isNews = advice != nil && idle?.isSaid == false
       let isDue = said.map { here - $0 >= (terminal.isErrorTTY ? .seconds(1) : .seconds(30)) } ?? true
@@ -56,7 +56,7 @@ enum MigrateWatch {
 
   private static let idleTime = Duration.seconds(3)
 
-  /// What was done in a second, as of late.
+  /// The recent rate per second.
   private struct Pace {
     var rows: Int64 = 0
     var ids: Int64 = 0
@@ -82,7 +82,7 @@ enum MigrateWatch {
     } else if record.job.state == .running, let holdUp, !holdUp.isPartial {
       line += "; \(holdUp.told)"
     } else if let limit = limits.first {
-      // Until every row was read the ids to come are an estimate, or nobody can tell how many there are.
+      // Until every row is read, the number of IDs is an estimate, or unknown.
       let isRead = record.parts.allSatisfy(\.isDone)
       let bound = isRead ? "at most " : record.expectedRows == nil ? "at least " : "~"
       line += limit.seconds.map { ", \(bound)\($0) s left (\(limit.cause))" } ?? ", waits for \(limit.cause)"
@@ -94,7 +94,7 @@ enum MigrateWatch {
     return line
   }
 
-  /// Exact when every part was read to its end, else by the bytes so far.
+  /// Returns the exact total when every part was read, otherwise an estimate from the bytes read.
   private static func total(_ record: MigrationRecord) -> String {
     let isExact = record.parts.allSatisfy(\.isDone)
     return (isExact ? "" : "~") + (record.expectedRows.map { "\($0)" } ?? "?")

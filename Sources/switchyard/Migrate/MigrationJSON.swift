@@ -5,7 +5,7 @@ import Operations
 import Purchases
 import Time
 
-/// What programs read of a bulk migration; the keys are promised.
+/// The JSON of a bulk migration for programs; its keys are stable.
 enum MigrationJSON {
   static func job(_ job: MigrationJob) -> JSONObject {
     [
@@ -34,7 +34,7 @@ enum MigrationJSON {
     return object
   }
 
-  /// Null where the job is not held up.
+  /// Returns null unless the job is paused by a blocker.
   static func heldUp(_ holdUp: MigrationBlocker?) -> JSONValue { holdUp.map { JSONValue.object($0.json) } ?? .null }
 
   static func warnings(_ warnings: [MigrationWarning]) -> JSONValue {

@@ -7,16 +7,16 @@ import Rollout
 import Seeding
 import Time
 
-/// How long the open ids of an app and environment take at most, and what limits that.
+/// The longest time for the open IDs of an app and environment, and its limiting factor.
 struct MigrationLimit {
-  /// Nil where the ids wait for something of which nobody knows when it comes.
+  /// `nil` if the IDs wait for an event of unknown date.
   let seconds: Int64?
   let cause: String
 
-  /// For people: `at most 30 s (Apple's limit …)`, or `waits for …`.
+  /// The text for people: `at most 30 s (Apple's limit …)`, or `waits for …`.
   var text: String { seconds.map { "at most \($0) s (\(cause))" } ?? "waits for \(cause)" }
 
-  /// What an app's ids need before Apple is asked.
+  /// The settings that an app needs before Apple is asked.
   private struct Setup {
     let learned: AdaptiveRate?
     let hasKey: Bool
@@ -24,17 +24,17 @@ struct MigrationLimit {
     let wait: LookUpWait?
   }
 
-  /// The limits of a job, the longest first.
+  /// Returns the limits of a job, longest first.
   ///
   /// - Parameters:
-  ///   - rate: ids that were answered in a second, as of late; 0 where nothing was measured.
-  ///   - isHeldUp: whether a file holds all migrations of this data directory up.
+  ///   - rate: the recent IDs with a response per second; 0 without a measurement.
+  ///   - isHeldUp: whether a file pauses all migrations of this data directory.
   static func all(
     _ record: MigrationRecord, idsPerSecond rate: Int64, isHeldUp: Bool, at now: Timestamp, _ connection: Connection
   ) async throws -> [Self] {
     var limits: [Self] = []
     let rows = record.accounts.rows
-    // Rows that are still to be read bring as many ids as those before them.
+    // The unread rows will bring as many IDs as those before them.
     let ahead = rows > 0 ? Double((record.expectedRows ?? rows) - rows) / Double(rows) : 0
     for place in record.places where place.accounts.open > 0 && !place.app.isEmpty {
       limits.append(
@@ -75,11 +75,11 @@ struct MigrationLimit {
     if let wait = setup.wait { return Self(seconds: nil, cause: wait.text) }
     let forecast = RateLimiterState(bounds: .documented(key), learned: setup.learned).forecast(calls: open, now: now)
     if let calls = settings.callsPerSecond, Double(calls) < forecast.perSecond {
-      // A customer has one id or more, so before anything was measured this is the longest that it can take.
+      // A customer has at least one ID, so without a measurement this is the longest time.
       let seconds = rate > 0 ? Int64(open) / rate : Int64(open / max(1, calls))
       return Self(seconds: max(1, seconds), cause: "the throttle of \(calls.counted("customer")) a second")
     }
-    // Apple would allow much more than what is done.
+    // Apple would allow a much higher rate.
     if forecast.cause != .blocked, rate > 0, Double(rate) * 2 < forecast.perSecond {
       return Self(seconds: max(1, Int64(open) / rate), cause: "the services answer \(rate) ids a second")
     }

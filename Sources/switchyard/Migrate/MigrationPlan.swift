@@ -10,9 +10,9 @@ import Runtime
 import Seeding
 import Time
 
-/// A dry run as a file: what was found, and all that `migrate apply` needs to begin.
+/// A dry run as a file: its findings, and all that `migrate apply` needs.
 struct MigrationPlan {
-  /// What one app in one environment would take.
+  /// The work for one app in one environment.
   struct Place {
     let app: String
     let environment: String
@@ -26,7 +26,7 @@ struct MigrationPlan {
   let bundleID: String?
   let environment: Environment?
   let settings: MigrationSettings
-  /// Of the files, by the sources of their parts.
+  /// The columns of the files, by the sources of their parts.
   let columns: [String: InputColumns]
   let estimate: MigrationEstimate
   let places: [Place]
@@ -38,7 +38,7 @@ struct MigrationPlan {
 
   /// Whether every row that was read was rejected.
   var rejectsAll: Bool { estimate.accounts.rows > 0 && estimate.accounts.allRejected == estimate.accounts.rows }
-  /// Whether nothing would come of it: every row was read, and rejected.
+  /// Whether a job is pointless: every row was read, and rejected.
   var isUseless: Bool { rejectsAll && estimate.isWhole }
 
   var json: JSONObject {
@@ -65,14 +65,14 @@ struct MigrationPlan {
     ]
   }
 
-  /// What a plan file says to begin with.
+  /// The data with which a plan file begins.
   struct Begin {
     let parts: [MigrationJobTable.NewPart]
     let bundleID: String?
     let environment: Environment?
     let settings: MigrationSettings
 
-    /// Nil for a file that is no plan.
+    /// Returns `nil` if the file is not a plan.
     init?(_ bytes: [UInt8]) {
       guard let json = (try? JSONReader.read(bytes, limits: JSONLimits(bytes: bytes.count, depth: 16)))?.object,
         json[MigrationPlan.member] == 1
@@ -135,7 +135,7 @@ extension MigrationPlan.Place {
 }
 
 extension MigrationSource {
-  /// For people: where it is, and which columns of a table are read.
+  /// The location and the columns of a table, for people.
   fileprivate var details: String {
     switch self {
     case .files: name
@@ -153,7 +153,7 @@ extension InputColumns {
   fileprivate static let ids = "where a receipt is unusable the id in"
   private static let shown = 20
 
-  /// For people: what is read of a file, and what is not.
+  /// The columns of a file that are read or ignored, for people.
   fileprivate var details: String {
     guard let receipt else {
       return ": \(format.name)" + (names.isEmpty ? "" : ", each row recognized by its content, members \(list(names))")
@@ -172,7 +172,7 @@ extension InputColumns {
 }
 
 extension MigrationEstimate.Sample {
-  /// For people: where the row is; nil where the only file as a whole is meant.
+  /// The location of the row, for people; `nil` if it means the only file as a whole.
   fileprivate var location: String? {
     if let key { return "the row with the key \(SafeText.escaped(key, limit: 256))" }
     guard line > 0 else { return file }

@@ -3,7 +3,7 @@ import Ledger
 import Operations
 import Runtime
 
-/// What people read of a bulk migration.
+/// The text of a bulk migration for people.
 enum MigrationText {
   static func status(_ record: MigrationRecord, for terminal: Terminal) -> String {
     let (job, accounts) = (record.job, record.accounts)
@@ -34,7 +34,7 @@ enum MigrationText {
     return text
   }
 
-  /// What to do about a job that no process works on; nil where one does, or where it is held up.
+  /// Returns advice for a job without a working process; `nil` if one works or the job is paused.
   static func unattended(_ record: MigrationRecord, _ holdUp: MigrationBlocker?) -> String? {
     guard record.isUnattended, holdUp == nil else { return nil }
     return """
@@ -53,7 +53,7 @@ enum MigrationText {
     return limits.isEmpty ? "no limits" : "limits of \(limits.joined(separator: ", "))"
   }
 
-  /// A name in a table, where nobody may know it.
+  /// Returns a name for a table, which may be unknown.
   static func known(_ name: String) -> String { name.isEmpty ? "not known" : name }
 
   /// `6 in = 4 usable + 1 duplicates + 0 without purchases + 1 rejected`.

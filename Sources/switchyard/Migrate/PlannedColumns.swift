@@ -2,12 +2,12 @@ import Backfill
 import BulkMigration
 import JSON
 
-/// Which columns of a source a job reads, for programs: by the words of `--column`; null where no column is read.
+/// The columns of a source that a job reads, by the names of `--column`; null for columns that it does not read.
 enum PlannedColumns {
-  /// Headers that are listed; a damaged file may have any number of them.
+  /// The largest number of listed headers; a damaged file may have any number.
   private static let mostListed = 1_000
 
-  /// Nil where nothing tells, as of a file without rows.
+  /// Returns `nil` if unknown, for example for a file without rows.
   ///
   /// - Parameter found: of a file, or of the first file of a folder's part.
   static func json(of source: MigrationSource, _ found: InputColumns?) -> JSONObject? {

@@ -3,15 +3,15 @@ import Runtime
 import Signing
 import Synchronization
 
-/// Standard input, kept as a file: a job is read again after a crash, and a pipe cannot be.
+/// Standard input, stored as a file because a job rereads it after a crash, which a pipe does not allow.
 final class SpooledInput: Sendable {
   private let directory: String
   private let paths = Mutex<[String]>([])
 
-  /// - Parameter directory: of the data.
+  /// - Parameter directory: the data directory.
   init(in directory: String) { self.directory = directory }
 
-  /// Returns where it is, once it is whole; a command that is stopped stops it, whatever came until then.
+  /// Returns the path of the whole copy; a stopped command stops it, even with partial input.
   func keep() throws -> String {
     let folder = "\(FileMetadata.absolute(directory))/migrations"
     guard FileMetadata.makeDirectory(folder) else { throw FileError(folder, reason: "the folder cannot be made") }
@@ -21,7 +21,7 @@ final class SpooledInput: Sendable {
     let output = try OutputFile(path)
     paths.withLock { $0.append(path) }
     while true {
-      // A pipe whose writer says nothing must not keep the command, and one that the same Ctrl-C ended is not whole.
+      // A silent pipe must not block the stop of the command, and one that the same Ctrl-C ended is not whole.
       let isReady = input.isReady(within: 100)
       try Task.checkCancellation()
       guard isReady else { continue }
@@ -32,7 +32,7 @@ final class SpooledInput: Sendable {
     }
   }
 
-  /// Removes what was kept, whole or not: neither a job nor a plan is going to read it.
+  /// Removes the copy, whole or not, which no job or plan will read.
   func remove() {
     for path in paths.withLock({ $0 }) { _ = unsafe unlink(path) }
   }

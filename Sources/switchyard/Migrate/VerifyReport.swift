@@ -6,7 +6,7 @@ import Rollout
 import Runtime
 import Signing
 
-/// What `switchyard migrate verify` prints: what it is going to ask, what came of it, and what to do next.
+/// The output of `switchyard migrate verify`: the requests, their results, and the next step.
 struct VerifyReport {
   private let verify: VerifyMigration
   private let plan: VerifyMigration.Plan
@@ -21,7 +21,7 @@ struct VerifyReport {
 
   private var job: MigrationJob { plan.job }
 
-  /// What is going to be asked, and of what nothing is compared.
+  /// Prints the planned requests and the IDs that cannot be compared.
   func tell(calls: Int) throws {
     let isDry = arguments.flag("dry-run")
     for place in plan.places {
@@ -58,7 +58,7 @@ struct VerifyReport {
     let named = [arguments.value("app"), try EnvironmentOption.environment(arguments)?.rawValue].compactMap(\.self)
     let whose = named.isEmpty ? "a registered app in a known environment" : named.joined(separator: " ")
     let rejects = plan.rejected == 0 ? "" : "; \(plan.rejected.counted("row")) rejected"
-    // Rows may still come.
+    // More rows may follow.
     let command = !job.state.isFinal ? "watch" : plan.rejected == 0 ? "report" : "rejects"
     let next = "switchyard migrate \(command) \(job.id)"
     terminal.note("migration \(job.id) has no usable rows for \(whose)\(rejects). Run `\(next)`.")
@@ -148,9 +148,8 @@ struct VerifyReport {
 
   private var watch: String { "switchyard migrate status \(job.id) --watch" }
 
-  /// This command about one place, with the options that it was given.
-  ///
-  /// But for `--database`, whose URL may hold a password.
+  /// Returns this command for one app and environment with the given options, except `--database`, whose URL may
+  /// contain a password.
   private func again(_ place: VerifyMigration.VerifiedScope) -> String {
     "switchyard migrate verify \(job.id) --app \(place.app.bundleID) --environment \(place.environment.rawValue)"
       + arguments.again(["max-impact", "receipts-per-second", "data-dir", "master-key-file", "base-url"])

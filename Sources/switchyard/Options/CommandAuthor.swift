@@ -2,7 +2,7 @@ import Operations
 import Runtime
 
 extension AuditContext {
-  /// Whoever runs this command, with the reason given on the command line, if one was.
+  /// The user of this command, with the reason on the command line, if any.
   static func ofCommand(because reason: String? = nil) -> AuditContext {
     AuditContext(OperatingSystemUser.name, because: reason)
   }

@@ -3,7 +3,7 @@ import Ledger
 import Runtime
 import Time
 
-/// Which database a command works on: the one of a URL, else the private one in the data directory.
+/// The database of a command: the one of a URL, otherwise the private one in the data directory.
 struct DatabaseOptions: Sendable {
   static let options: [Option] = [
     .value(
@@ -16,11 +16,11 @@ struct DatabaseOptions: Sendable {
   ]
 
   let dataDirectory: String
-  /// Of the private database's buffer pool, when this process starts it.
+  /// The private database's buffer pool, if this process starts it.
   let memory: ByteSize
-  /// Whether somebody asked for that size.
+  /// Whether the operator set that size.
   private let asksForMemory: Bool
-  /// Nil: the private database.
+  /// `nil` means the private database.
   let url: DatabaseURL?
 
   init(_ arguments: ParsedArguments) throws {
@@ -31,7 +31,7 @@ struct DatabaseOptions: Sendable {
     } catch {
       throw UsageError(.invalidValue, "--database: \(error)", path: arguments.path)
     }
-    // A size is of the private database alone; another one is not kept from working by a variable that is wrong.
+    // A size applies only to the private database, so a wrong variable must not block another one.
     memory = url == nil ? try DatabaseMemory.size(arguments) : DatabaseMemory.least
     asksForMemory = arguments.value(DatabaseMemory.option.name) != nil
     if let url, url.configuration.database == nil {
@@ -40,33 +40,33 @@ struct DatabaseOptions: Sendable {
     }
   }
 
-  /// While this file is there, no process of this data directory goes on with a bulk migration.
+  /// The file that pauses bulk migrations in all processes of this data directory.
   var migrationFlag: String { "\(dataDirectory)/migrate.pause" }
 
-  /// That file as a path from the root on, if it is there.
+  /// The absolute path of that file, if it exists.
   var raisedMigrationFlag: String? { FileMetadata(migrationFlag) == nil ? nil : FileMetadata.absolute(migrationFlag) }
 
-  /// Where the private database is.
+  /// The directory of the private database.
   var embeddedDirectory: String { "\(dataDirectory)/database" }
 
-  /// How the private server is run.
+  /// The settings of the private server.
   var serverSettings: EmbeddedServer.Settings {
     var settings = EmbeddedServer.Settings()
     settings.bufferPool = memory.bytes
-    // A redo log of 2 GiB may have to be read after a crash; killed before its end, a recovery begins anew.
+    // A redo log of 2 GiB may have to be read after a crash; killed before its end, a recovery starts over.
     settings.startLimit = .minutes(30)
     return settings
   }
 
-  /// A database that answers, and our use of it when it is the private one.
+  /// An open database, and this process's use of it if it is private.
   struct Opened {
     let configuration: DatabaseConfiguration
     let database: EmbeddedDatabase?
   }
 
-  /// Joins the users of the private database, which is started if need be, or takes the URL's word.
+  /// Joins the private database, starting it if necessary, or uses the URL.
   ///
-  /// - Parameter note: hears what takes long: that a database is made, or that another process is waited for.
+  /// - Parameter note: receives slow steps: the creation of a database, or a wait for another process.
   func open(note: @escaping @Sendable (String) -> Void) async throws -> Opened {
     if let url { return Opened(configuration: url.configuration, database: nil) }
     let opened = try await EmbeddedDatabase.open(
@@ -84,7 +84,7 @@ struct DatabaseOptions: Sendable {
     return Opened(configuration: opened.configuration, database: opened.database)
   }
 
-  /// The size of a running server's buffer pool; nil if it does not answer, which others report.
+  /// Returns the size of a running server's buffer pool; `nil` without a response, which other code reports.
   private static func bufferPool(_ configuration: DatabaseConfiguration) async -> ByteSize? {
     guard let connection = try? await Connection.open(configuration.database(nil)) else { return nil }
     let size = try? await connection.read { session throws(DatabaseError) in
@@ -94,14 +94,14 @@ struct DatabaseOptions: Sendable {
     return size.flatMap { $0 }.map { ByteSize($0) }
   }
 
-  /// This program once more, as the process that keeps the database.
+  /// This program as the process that runs the database.
   private var keeper: SupervisorProgram {
     SupervisorProgram(
       path: ProcessEnvironment.program,
       arguments: [
         "db", "keep", "--data-dir", FileMetadata.absolute(dataDirectory), "--database-memory", "\(memory.bytes)",
       ],
-      // What this process was told by its environment is said in so many words, and nothing else is the keeper's to know.
+      // Settings of SWITCHYARD_ variables are passed as arguments.
       environment: ProcessEnvironment.inherited(without: "SWITCHYARD_"))
   }
 
@@ -123,28 +123,28 @@ struct DatabaseOptions: Sendable {
 }
 
 extension DatabaseOptions {
-  /// How long the last user waits for the private database to stop.
+  /// The longest wait of the last user for the private database to stop.
   private static let longestStop = Interval.seconds(30)
 
-  /// Runs `body` on the database; of a private one this process is a user meanwhile.
+  /// Runs `body` on the database, with this process as a user of a private one.
   func withDatabase<R>(_ terminal: Terminal, _ body: (DatabaseConfiguration) async throws -> R) async throws -> R {
     let opened = try await open { terminal.note($0) }
     guard let database = opened.database else { return try await body(opened.configuration) }
     let result: Result<R, any Error>
     do {
-      // Ends with this scope: what was given up then shows in what fails.
+      // Ends with this scope; a failed database shows in the errors of `body`.
       async let _ = try? database.run()
       do { result = .success(try await body(opened.configuration)) } catch { result = .failure(error) }
     }
-    // Whoever stops the command is not kept waiting: the keeper goes on stopping the database.
+    // Do not delay the operator's stop: the keeper continues to stop the database.
     if CommandShutdown.signal == nil { await database.close(within: Self.longestStop) }
     return try result.get()
   }
 
-  /// Runs `body` on one connection to a database with a schema this build can work on.
+  /// Runs `body` on one connection to a database with a supported schema.
   ///
-  /// The private database is brought up to date first; one that others share is left to `db migrate`. Where there is
-  /// no private database yet, only what writes makes one: an empty list out of the wrong directory would be a lie.
+  /// The private database is migrated first; a shared one requires `db migrate`. Only writing commands create a missing
+  /// private database, because an empty list from the wrong directory would mislead.
   func withLedger<R>(
     _ terminal: Terminal, makesDatabase: Bool = false, _ body: (Connection) async throws -> R
   ) async throws -> R {
@@ -160,7 +160,7 @@ extension DatabaseOptions {
     }
   }
 
-  /// Refuses a schema this build cannot work on; the private database's is made, another's when `migrates`.
+  /// Throws for an unsupported schema; creates the private database's, or another's if `migrates`.
   func prepare(_ connection: Connection, migrates: Bool = false) async throws {
     let isPrivate = url == nil || migrates
     let now = WallClock.system.now()
@@ -177,7 +177,6 @@ extension DatabaseOptions {
   }
 }
 
-/// There is no private database where one was looked for.
 struct NoDatabase: ExitStatusError, CustomStringConvertible {
   let directory: String
 
@@ -188,7 +187,7 @@ struct NoDatabase: ExitStatusError, CustomStringConvertible {
   }
 }
 
-/// The database is not at the version that this build works on.
+/// The database is not at this build's version.
 struct SchemaError: ExitStatusError, CustomStringConvertible {
   let status: Migrator.Status
 

@@ -3,7 +3,7 @@ import Runtime
 import Signing
 
 extension DigestPrefix {
-  /// Refuses what is not `minimum` to 64 hexadecimal digits.
+  /// Throws unless the text has `minimum` to 64 hexadecimal digits.
   init(_ text: String, minimum: Int = 4, _ arguments: ParsedArguments) throws(UsageError) {
     guard let prefix = DigestPrefix(text, minimum: minimum) else {
       throw UsageError(

@@ -3,7 +3,7 @@ import Ledger
 import Runtime
 import Service
 
-/// How much of the disk is to stay free.
+/// The disk space that must stay free.
 enum DiskHeadroom {
   static let option = Option.value(
     "disk-headroom", "SIZE", default: ByteSize(Int(DiskSpaceMonitor.Settings.standard)).exact,
@@ -11,19 +11,19 @@ enum DiskHeadroom {
     "Disk space that must stay free where the private database's files are, as 512M or 2G. With less, unproven messages are not kept; "
       + "with less than a quarter of it, every sender is answered 503 \"disk full\". 0 disables this.")
 
-  /// In bytes.
+  /// Returns bytes.
   static func size(_ arguments: ParsedArguments) throws(UsageError) -> UInt64 {
     let size = try arguments.size("disk-headroom", in: ByteSize(0)...ByteSize(1 << 50))
     return UInt64(size?.bytes ?? Int(DiskSpaceMonitor.Settings.standard))
   }
 
-  /// Bytes that may still be written where the private database's files are, or where they will be as far as is known.
+  /// Returns the writable bytes at the private database's files, or at their expected location.
   static func free(_ database: DatabaseOptions) -> UInt64? {
     EmbeddedServer.dataDirectory(of: database.embeddedDirectory).flatMap { FileMetadata.freeSpace(at: $0) }
       ?? FileMetadata.freeSpace(at: database.dataDirectory)
   }
 
-  /// What `serve` watches; nil with --database, whose disk cannot be seen from here.
+  /// Returns the settings of `serve`; `nil` with --database, whose disk is not visible from here.
   static func settings(
     _ arguments: ParsedArguments, _ database: DatabaseOptions
   ) throws(UsageError) -> DiskSpaceMonitor.Settings? {

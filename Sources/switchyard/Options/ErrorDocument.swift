@@ -1,7 +1,7 @@
 import JSON
 import Runtime
 
-/// An error for programs: a code, what went wrong, and the commands that help.
+/// An error for programs: a code, a text, and the commands that help.
 struct ErrorDocument {
   private let error: any Error
 
@@ -22,7 +22,7 @@ struct ErrorDocument {
     return name.prefix(1).lowercased() + name.dropFirst()
   }
 
-  /// The commands that its text names.
+  /// The commands in the text.
   private var nextSteps: [String] {
     if let error = error as? UsageError { return [error.path.joined(separator: " ") + " --help"] }
     return "\(error)".split(separator: "`", omittingEmptySubsequences: false).enumerated()

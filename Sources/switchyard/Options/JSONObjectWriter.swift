@@ -1,7 +1,7 @@
 import JSON
 import Runtime
 
-/// Writes one JSON object on a line of its own, member after member, so that it is never in memory as a whole.
+/// Writes one JSON object on its own line, member by member, so that it is never whole in memory.
 struct JSONObjectWriter {
   private static let piece = 64 << 10
 
@@ -11,7 +11,6 @@ struct JSONObjectWriter {
 
   init(_ terminal: Terminal) { self.terminal = terminal }
 
-  /// Adds the members of an object.
   mutating func add(_ members: JSONObject) throws(Terminal.OutputError) {
     for member in members {
       key(member.key)
@@ -20,7 +19,7 @@ struct JSONObjectWriter {
     }
   }
 
-  /// Adds an array, of which one element at a time is made.
+  /// Adds an array, making one element at a time.
   mutating func add<Items: Sequence>(
     _ name: String, _ items: Items, _ value: (Items.Element) -> JSONValue
   ) throws(Terminal.OutputError) {
@@ -36,7 +35,6 @@ struct JSONObjectWriter {
     buffer.append(UInt8(ascii: "]"))
   }
 
-  /// Ends the object and its line.
   mutating func end() throws(Terminal.OutputError) {
     buffer += [UInt8(ascii: "}"), UInt8(ascii: "\n")]
     try flush(atLeast: 1)

@@ -3,7 +3,7 @@ import Operations
 import Runtime
 import Signing
 
-/// The key under which secrets are sealed: a file that only its owner may read.
+/// The key that seals secrets: a file that only its owner may read.
 struct MasterKeyOptions: Sendable {
   static let options: [Option] = [
     .value(
@@ -13,7 +13,7 @@ struct MasterKeyOptions: Sendable {
   ]
 
   let path: String
-  /// Whether the file was named, so that it has to be there.
+  /// Whether the file was named, and so must exist.
   let isNamed: Bool
   private let directory: String
 
@@ -23,17 +23,18 @@ struct MasterKeyOptions: Sendable {
     path = arguments.value("master-key-file") ?? "\(directory)/master.key"
   }
 
-  /// Whether the file is there, or was named and so has to be.
+  /// Whether the file exists, or was named and so must exist.
   var isThere: Bool { isNamed || FileMetadata(path) != nil }
 
-  /// The key, made now when it is the data directory's and not there yet.
+  /// Returns the key.
   ///
+  /// Creates the data directory's if it does not exist.
   /// - Parameters:
   ///   - hasSealed: whether the database is sealed under a key that must be this one.
-  ///   - note: hears that a key was made, or that others may read it.
+  ///   - note: receives warnings: a key was created, or others may read it.
   func load(hasSealed: Bool, note: (String) -> Void) throws -> Keyring {
     if !isThere {
-      // A new key would open none of what is sealed there, and nobody would know until it is needed.
+      // A new key would open no existing secret, unnoticed until one is needed.
       if hasSealed { throw MissingMasterKey(path: path) }
       try make(note)
     }
@@ -51,14 +52,16 @@ struct MasterKeyOptions: Sendable {
     }
   }
 
-  /// The same for operations, which load it when they seal something.
+  /// Returns a source for operations, which load the key when they seal.
   func source(_ note: @escaping @Sendable (String) -> Void) -> KeySource {
     KeySource { hasSealed in try load(hasSealed: hasSealed, note: note) }
   }
 
   func source(_ terminal: Terminal) -> KeySource { source { terminal.note($0) } }
 
-  /// The key of this database, made and claimed for it if it has none.
+  /// Returns the key of this database.
+  ///
+  /// Creates and claims one if it is missing.
   func keys(for connection: Connection, _ note: @escaping @Sendable (String) -> Void) async throws -> Keyring {
     try await source(note).keys(for: connection)
   }
@@ -73,13 +76,13 @@ struct MasterKeyOptions: Sendable {
       try PrivateFile.create(path, contents: MasterKey.generate().fileContents)
       note("made a master key in \(path): keep a copy; every machine on this database needs the same")
     } catch {
-      // Another process made it in the same moment: that one counts.
+      // Another process created it at the same time: use that one.
       guard case .exists = error else { throw error }
     }
   }
 }
 
-/// The key is gone while the data it seals is there.
+/// The key is missing although the data that it seals exists.
 struct MissingMasterKey: ExitStatusError, CustomStringConvertible {
   let path: String
 
@@ -93,7 +96,7 @@ struct MissingMasterKey: ExitStatusError, CustomStringConvertible {
   }
 }
 
-/// A master key file with something else in it.
+/// The master key file has other content.
 struct MasterKeyFileError: ExitStatusError, CustomStringConvertible {
   let path: String
   let reason: String

@@ -1,14 +1,14 @@
 import Runtime
 
 extension String {
-  /// One word of a command for a shell, whatever is in it.
+  /// The text quoted as one shell word.
   var shellQuoted: String { "'\(replacing("'", with: #"'\''"#))'" }
 }
 
 extension ParsedArguments {
-  /// Options as this command line gives them, for another one: ` --limit '2'`; empty where it gives none.
+  /// Returns the options of this command line for another one, such as ` --limit '2'`; empty without any.
   ///
-  /// What the environment says is left out: the next command finds it there, and it may be a secret.
+  /// Environment variables are omitted: the next command reads them, and they may be secret.
   func again(_ names: [String]) -> String {
     names.flatMap { name in valuesGiven(name).map { " --\(name) \($0.shellQuoted)" } }.joined()
   }

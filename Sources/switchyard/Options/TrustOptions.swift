@@ -3,10 +3,10 @@ import Receipts
 import Runtime
 import Signing
 
-/// Whom a service, a rebuild or a replay believes: Apple's roots, and what the operator adds in so many words.
+/// The trust of a service, a rebuild or a replay: Apple's roots, and roots that the operator adds.
 ///
-/// A root counts for signed data and for receipts, and only in the environments for which it was named: one of the
-/// sandbox proves nothing of Production.
+/// A root applies to signed data and receipts, only in the environments for which it was named. A sandbox root verifies
+/// nothing of Production.
 struct TrustOptions: Sendable {
   static let options: [Option] = [
     .value(
@@ -24,23 +24,23 @@ struct TrustOptions: Sendable {
   private static let acknowledgement = "i-know-this-root-can-make-purchases-count"
   private static let limit = 1 << 20
 
-  /// A root that is trusted beside Apple's.
+  /// A root that is trusted in addition to Apple's.
   struct AddedRoot: Sendable {
     let root: RootCertificate
     let environment: AppStoreEnvironment
     let file: String
   }
 
-  /// Every one, in the order of the command line.
+  /// The added roots, in the order of the command line.
   let added: [AddedRoot]
-  /// Of signed data.
+  /// The roots of signed data.
   let roots: TrustedRoots
-  /// Of receipts.
+  /// The roots of receipts.
   let receipts: ReceiptTrust
 
   init(_ arguments: ParsedArguments) throws {
     let values = arguments.values("trust-root")
-    // An environment alone says of which the files without one are.
+    // A lone environment applies to all files without one.
     let alone = values.compactMap(Self.environment)
     let files = values.filter { Self.environment($0) == nil }.flatMap { text -> [(AppStoreEnvironment, String)] in
       let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
@@ -65,12 +65,12 @@ struct TrustOptions: Sendable {
     AppStoreEnvironment.allCases.first { $0.rawValue.lowercased() == name.lowercased() }
   }
 
-  /// What a command line says of it, as another one has to say it: ` --trust-root root.der`; empty if nothing.
+  /// Returns the trust options for another command line, such as ` --trust-root root.der`; empty without any.
   static func given(_ arguments: ParsedArguments) -> String {
     arguments.again(["trust-root"]) + (arguments.flag(acknowledgement) ? " --\(acknowledgement)" : "")
   }
 
-  /// The options by which a command line gets a further root for an environment, to be added to what it gives already.
+  /// Returns the options that add a further root for an environment to this command line.
   static func missing(for environment: AppStoreEnvironment, _ arguments: ParsedArguments) -> String {
     let isAcknowledged = environment != .production || arguments.flag(acknowledgement)
     return " --trust-root \(environment == .sandbox ? "" : "\(environment.rawValue)=")FILE"
@@ -92,16 +92,16 @@ struct TrustOptions: Sendable {
     return (signed, receipts)
   }
 
-  /// Reads what comes in with today's roots.
+  /// A decoder of incoming messages with today's roots.
   var adapter: MessageDecoder { adapter(revocations: nil) }
 
-  /// The same, which looks up what is known of the certificates.
+  /// Creates a decoder that also checks revocation.
   func adapter(revocations: RevocationCache?) -> MessageDecoder {
     MessageDecoder(
       verifier: SignedDataVerifier(roots: roots, revocations: revocations), receipts: ReceiptReader(trust: receipts))
   }
 
-  /// Names every root that is trusted beside Apple's.
+  /// Logs every root that is trusted in addition to Apple's.
   func warn(_ logger: Logger) {
     for one in added {
       logger.warning(
@@ -113,7 +113,7 @@ struct TrustOptions: Sendable {
     }
   }
 
-  /// The roots of a file; an error that names it.
+  /// Reads the roots of a file; an error names it.
   static func read(_ file: String) throws -> [RootCertificate] {
     let bytes = try Input.read(file, limit: limit)
     do throws(CertificateError) { return try RootCertificate.read(bytes) } catch {
@@ -122,7 +122,6 @@ struct TrustOptions: Sendable {
   }
 }
 
-/// A file given as a root that holds none.
 struct RootFileError: ExitStatusError, CustomStringConvertible {
   let file: String
   let reason: String

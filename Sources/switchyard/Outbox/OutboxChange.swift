@@ -4,7 +4,7 @@ import Operations
 import Runtime
 import Time
 
-/// `switchyard outbox replay` and `dead`: sends dead messages again, or gives waiting ones up.
+/// `switchyard outbox replay` and `dead`: resends dead messages, or drops waiting ones.
 enum OutboxChange: Sendable {
   case replay, dead
 

@@ -7,7 +7,7 @@ import Runtime
 import Signing
 import Time
 
-/// `switchyard outbox`: what is to be sent to customers' endpoints, and what they would not take.
+/// `switchyard outbox`: messages for destinations, and those that destinations rejected.
 enum OutboxCommand {
   static let command = Command(
     "outbox", "See what waits to be forwarded; send it again or give it up.",

@@ -2,7 +2,7 @@ import JSON
 import Receipts
 import Time
 
-/// A purchase of either kind of receipt, with the keys that others script on.
+/// A purchase of either kind of receipt, with stable keys.
 struct PurchaseRow {
   let json: JSONObject
 
@@ -34,7 +34,6 @@ struct PurchaseRow {
     ]
   }
 
-  /// A row of the table for people.
   var cells: [String] {
     func text(_ key: String) -> String { json[key]?.string ?? "-" }
     func date(_ key: String) -> String { json[key]?.milliseconds?.iso8601 ?? "-" }

@@ -1,6 +1,5 @@
 import Runtime
 
-/// `switchyard receipt`: the receipts of verifyReceipt in hand.
 enum ReceiptCommand {
   static let command = Command(
     "receipt", "Look at receipts of the App Store.",

@@ -5,11 +5,11 @@ import Runtime
 import Signing
 import Time
 
-/// A receipt and what came of it, as others script on it.
+/// A receipt and its result, with stable keys.
 struct ReceiptDocument {
   private let file: String
   private let reading: ReceiptReadResult?
-  /// Why the file itself could not be read.
+  /// The reason why the file cannot be read.
   private let problem: String?
 
   init(file: String, reading: ReceiptReadResult) {
@@ -30,7 +30,7 @@ struct ReceiptDocument {
   private var reason: String? { problem == nil ? reading?.refusal?.code.rawValue : "unreadableFile" }
   private var detail: String? { problem ?? reading?.refusal?.detail }
 
-  /// One object, every promised key present; null is unknown.
+  /// One object with every stable key; null means unknown.
   var json: JSONObject {
     let receipt = reading?.receipt
     var object: JSONObject = ["file": .string(file)]
@@ -66,7 +66,7 @@ struct ReceiptDocument {
     object["unreadableAttributes"] = .integer(Int64(app.unreadableAttributes))
   }
 
-  /// For people: what it is, then a table of the purchases.
+  /// Returns text for people: the kind, then a table of the purchases.
   func text(for terminal: Terminal) -> String {
     let receipt = reading?.receipt
     let verdict = isVerified ? "VERIFIED" : "\(isReadable ? "REFUSED" : "UNREADABLE") \(reason ?? ""): \(detail ?? "")"

@@ -4,9 +4,9 @@ import Receipts
 import Runtime
 import Signing
 
-/// `switchyard receipt inspect`: whether this is really Apple's, and which purchases are in it.
+/// `switchyard receipt inspect`: verifies that a receipt is Apple's, and lists its purchases.
 ///
-/// Others script on it: keys, reasons and exit statuses are promised.
+/// Keys, reasons and exit statuses are stable.
 struct ReceiptInspect {
   static let command = Command(
     "inspect", "Prove receipts and print every purchase in them.",
@@ -34,7 +34,7 @@ struct ReceiptInspect {
     try ReceiptInspect(arguments).run(arguments.positionals, terminal)
   }
 
-  /// No receipt is as long.
+  /// The largest input in bytes; every receipt is shorter.
   private static let inputLimit = 32 << 20
 
   private let reader: ReceiptReader
@@ -51,7 +51,7 @@ struct ReceiptInspect {
     var (verified, readable, inspected) = (0, 0, 0)
     for file in files where !Task.isCancelled {
       let document = document(of: file)
-      // The one that was waited for when the stop came: nothing is known of it.
+      // The stop interrupted this receipt's read, so its result is unknown.
       if Task.isCancelled, !document.isReadable { break }
       inspected += 1
       if document.isVerified { verified += 1 }
@@ -81,7 +81,7 @@ struct ReceiptInspect {
   }
 }
 
-/// Whom a command believes about receipts: Apple, or exactly the roots that were given.
+/// The trust of receipts: Apple, or exactly the given roots.
 enum ReceiptTrustOptions {
   static func trust(_ arguments: ParsedArguments) throws -> ReceiptTrust {
     var roots: [RootCertificate] = []
@@ -89,7 +89,7 @@ enum ReceiptTrustOptions {
     return try adding(signersOf: arguments, to: roots.isEmpty ? .apple : ReceiptTrust(exactly: roots))
   }
 
-  /// The same trust, and the signers of iOS 6 that are named.
+  /// Returns the trust with the named signers of iOS 6 receipts.
   static func adding(signersOf arguments: ParsedArguments, to trust: ReceiptTrust) throws -> ReceiptTrust {
     var signers: [Digest] = []
     for text in arguments.values("signer") {

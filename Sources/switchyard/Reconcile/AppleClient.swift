@@ -13,7 +13,7 @@ import Service
 import Signing
 import Time
 
-/// How Apple is asked about registered apps: with the keys that are sealed in the ledger.
+/// A client of Apple for registered apps, with the keys that are sealed in the ledger.
 struct AppleClient {
   static let options: [Option] = [
     .value(
@@ -24,6 +24,7 @@ struct AppleClient {
   let client: AppStoreClient
 
   /// - Parameters:
+  ///
   ///   - hosts: nil: Apple's.
   ///   - pool: of the ledger in which the budget is shared with every other process.
   init(_ hosts: AppStoreHosts?, sharing pool: Pool) {
@@ -34,7 +35,7 @@ struct AppleClient {
     client = AppStoreClient(http: HTTPClient(), hosts: hosts ?? .apple, gate: gate, timing: timing)
   }
 
-  /// The hosts that `--base-url` names; nil: Apple's.
+  /// Returns the hosts of `--base-url`; `nil` means Apple's.
   static func hosts(_ arguments: ParsedArguments) throws(UsageError) -> AppStoreHosts? {
     guard let base = arguments.value("base-url") else { return nil }
     let isURL = ["http://", "https://"].contains { base.hasPrefix($0) && base.count > $0.count }
@@ -48,7 +49,7 @@ struct AppleClient {
 
   func end() async { await client.end() }
 
-  /// Asks about customers as a running service does, in this process.
+  /// Looks up customers like a running service, in this process.
   func seeding(_ intake: IngestDecider, _ keys: Keyring, _ ledger: LedgerStore, _ terminal: Terminal)
     -> HistoryJobWorker
   {
@@ -58,7 +59,7 @@ struct AppleClient {
       try await ledger.append([entry]).first ?? .stored
     }
     var settings = HistoryJobWorker.Settings()
-    // Every answer is a commit of its own here: more at once would only wait for one another.
+    // Every response is a separate commit here: higher concurrency would only add waits.
     settings.concurrency = 64
     // Less than a command has for its stop.
     settings.grace = .milliseconds(2_500)
@@ -71,7 +72,7 @@ struct AppleClient {
       }, settings: settings, metrics: HistoryJobMetrics(MetricsRegistry()), clock: .system, logger: logger)
   }
 
-  /// The places to ask: every app with a key or the one that is named, in the environments that were not excluded.
+  /// Returns the apps and environments to ask: every app with a key or the named one, in the selected environments.
   static func places(
     app bundleID: String?, _ environment: Environment?, _ keys: Keyring, _ connection: Connection
   ) async throws -> [ReconciliationTarget] {
@@ -92,9 +93,9 @@ struct AppleClient {
   }
 }
 
-/// Nothing can be asked about this app, or about any.
+/// No API key exists for this app, or for any app.
 struct NoAPIKey: ExitStatusError, CustomStringConvertible {
-  /// Nil when no app was named, and there is no key of any.
+  /// `nil` if no app was named and no app has a key.
   let bundleID: String?
   let reason: String?
 

@@ -8,7 +8,7 @@ import Runtime
 import Service
 import Time
 
-/// `switchyard reconcile --last`: how complete each day's notifications are.
+/// `switchyard reconcile --last`: the completeness of each day's notifications.
 enum LastReconciliation {
   static func show(
     _ arguments: ParsedArguments, _ options: DatabaseOptions, _ terminal: Terminal

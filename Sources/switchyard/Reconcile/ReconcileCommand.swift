@@ -10,7 +10,7 @@ import Service
 import Signing
 import Time
 
-/// `switchyard reconcile`: what Apple knows and we do not, found and taken in.
+/// `switchyard reconcile`: finds and ingests Apple's data that is missing here.
 enum ReconcileCommand {
   static let command = Command(
     "reconcile", "Compare the ledger with Apple, and ingest missing notifications.",
@@ -110,7 +110,7 @@ enum ReconcileCommand {
     let failed = outcomes.filter { !$0.failures.isEmpty }
     if failed.contains(where: { $0.failures.contains(where: \.saysLater) }) { return .externalLimit }
     if failed.count == outcomes.count { return .failed }
-    // What would be taken in is left, as long as it was only looked at.
+    // A dry run leaves the missing data.
     let isWhole = outcomes.allSatisfy { $0.isComplete && !(isDry && ($0.report?.takenIn ?? 0) > 0) }
     return isWhole ? .done : .doneWithRejects
   }

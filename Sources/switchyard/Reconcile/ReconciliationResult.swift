@@ -8,12 +8,12 @@ import Runtime
 import Service
 import Time
 
-/// What a comparison of one app in one environment came to, as it is printed.
+/// The printed result of comparing one app in one environment.
 struct ReconciliationResult {
   let place: ReconciliationTarget
-  /// Nil when the ledger failed.
+  /// `nil` if the ledger failed.
   let report: ReconciliationReport?
-  /// Why parts of it ended early.
+  /// The reasons why parts of it ended early.
   let failures: [any Error]
 
   init(_ place: ReconciliationTarget, _ reconciler: Reconciler, _ plan: Reconciler.Plan) async {
@@ -28,7 +28,7 @@ struct ReconciliationResult {
 
   var isComplete: Bool { report?.isComplete ?? false }
 
-  /// What an operator is told besides the figures, with what to do about it.
+  /// The notes for the operator in addition to the figures, with their fixes.
   var notes: [String] {
     let (app, name) = (place.app.bundleID, "\(place.app.bundleID) \(place.environment.rawValue)")
     var notes: [String] = []
@@ -102,12 +102,12 @@ struct ReconciliationResult {
 }
 
 extension Error {
-  /// Whether Apple or our own budget takes it later.
+  /// Whether a later retry will pass Apple's limit or the local budget.
   var saysLater: Bool { (self as? APIError)?.saysLater ?? false }
 }
 
 extension APIError {
-  /// Whether Apple or our own budget takes it later.
+  /// Whether a later retry will pass Apple's limit or the local budget.
   var saysLater: Bool {
     switch code {
     case .rateLimited, .serverFailed, .overBudget: true

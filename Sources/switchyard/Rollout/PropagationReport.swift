@@ -5,17 +5,17 @@ import Operations
 import Runtime
 import Time
 
-/// What a command that has changed a stage tells of the running services: whether they have learned it.
+/// The report after a stage change on whether the running services use it.
 ///
-/// The change is committed by then: nothing that goes wrong here makes the command fail.
+/// The change is committed, so no error here makes the command fail.
 struct PropagationReport {
   private let line: String
-  /// Null where it could not be found out.
+  /// Null if unknown.
   let json: JSONValue
 
-  /// Waits until every running service follows, for five seconds at most.
+  /// Waits at most five seconds until every running service follows.
   ///
-  /// - Parameter consequence: what a service that has not followed means for its callers.
+  /// - Parameter consequence: the effect on callers of a service that does not follow.
   static func awaited(on connection: Connection, otherwise consequence: String) async -> PropagationReport {
     do {
       let services = try await StagePropagation.awaited(on: connection)
@@ -39,7 +39,7 @@ extension StagePropagation {
     ]
   }
 
-  /// One sentence with the number of services that follow, and with the names of the others.
+  /// Returns one sentence with the number of services that follow, and the names of the others.
   fileprivate func line(otherwise consequence: String) -> String {
     guard count > 0 else { return status }
     let (seconds, tenths) = (waited.milliseconds / 1_000, waited.milliseconds % 1_000 / 100)
@@ -49,7 +49,7 @@ extension StagePropagation {
     return "\(first) Not yet: \(Self.list(behind)). \(consequence): runbooks/rollback.md." + silentOnes
   }
 
-  /// `2 services are running.`, for a command that changes nothing.
+  /// `2 services are running.`, for a command without a change.
   var status: String {
     guard count > 0 else {
       return """
@@ -62,7 +62,7 @@ extension StagePropagation {
     return running + late + silentOnes
   }
 
-  /// A sentence about silent services, or an empty text.
+  /// A sentence about services without a heartbeat, or an empty text.
   private var silentOnes: String {
     guard let last = silent.first else { return "" }
     return """

@@ -9,7 +9,7 @@ import Time
 
 /// `switchyard rollout advance`: one step further, if it is proven.
 ///
-/// Others script on it: keys and exit statuses are promised.
+/// Keys and exit statuses are stable.
 enum RolloutAdvance {
   static let command = Command(
     "advance", "Take an app to the next stage, if the evidence for it is complete.",
@@ -70,7 +70,7 @@ enum RolloutAdvance {
       var auto = try RolloutAuto(arguments, asking: try demand(arguments), terminal)
       return try await auto.run()
     }
-    // What is taken in one environment is not taken back because the other one lacks evidence.
+    // A step in one environment stays even if the other one lacks evidence.
     let environments =
       arguments.flag("dry-run")
       ? try EnvironmentOption.environments(arguments) : try EnvironmentOption.named(arguments)
@@ -118,7 +118,7 @@ enum RolloutAdvance {
       "\(isDry ? "would be: " : "")\(plan.bundleID) \(environment.rawValue): \(plan.ids) \(kind.name) accepted")
   }
 
-  /// Takes the step in one environment, or says what is missing for it.
+  /// Takes the step in one environment, or reports the missing evidence.
   private static func take(
     _ advance: AdvanceRollout, forced isForced: Bool, accepting isAccepting: Bool, by author: AuditContext,
     _ arguments: ParsedArguments,
@@ -143,7 +143,7 @@ enum RolloutAdvance {
     return mayGo
   }
 
-  /// What `--max-impact` says, from 0 to 1.
+  /// Parses `--max-impact`, from 0 to 1.
   static func impactBound(_ arguments: ParsedArguments) throws(UsageError) -> Double {
     guard let text = arguments.value("max-impact") else { return RolloutEvidence.Requirements().mostImpact }
     guard let share = RampPercentage(text), share.hundredths > 0, share.hundredths < Bucket.count else {

@@ -7,7 +7,7 @@ import Rollout
 import Runtime
 import Time
 
-/// `switchyard rollout advance --auto`: from step to step for as long as each is proven.
+/// `switchyard rollout advance --auto`: steps as long as each is proven.
 struct RolloutAuto {
   static let options: [Option] = [
     .flag("auto", "Take step after step, each when its evidence is complete."),
@@ -19,7 +19,7 @@ struct RolloutAuto {
     .flag("once", "With --auto, for cron: look once, take the step if it is proven, and end."),
   ]
 
-  /// Whether an option is given that only --auto has.
+  /// Whether an option is given that requires --auto.
   static func isGiven(_ arguments: ParsedArguments) -> Bool {
     arguments.flag("once") || ["until", "stay", "every"].contains { !arguments.valuesGiven($0).isEmpty }
   }
@@ -62,7 +62,7 @@ struct RolloutAuto {
     while !Task.isCancelled {
       var hasMoved = false
       do {
-        // A connection for each look: between two of them the database may be started anew.
+        // Each check opens a connection: the database may restart between two of them.
         let (terminal, options) = (terminal, options)
         let (end, moved) = try await options.withLedger(terminal) { connection in try await look(connection) }
         if let end { return end }
@@ -78,7 +78,9 @@ struct RolloutAuto {
     return .stopped
   }
 
-  /// Looks once, and takes the step if it is proven; the exit status where nothing is left to do, and whether a step was taken.
+  /// Checks once, and takes the step if it is proven.
+  ///
+  /// Returns the exit status if it is done, and whether it took a step.
   private mutating func look(_ connection: Connection) async throws -> (ExitStatus?, Bool) {
     let now = WallClock.system.now()
     switch try await auto.plan(at: now, on: connection) {
@@ -103,9 +105,9 @@ struct RolloutAuto {
     }
   }
 
-  /// Says it, unless it is what was said last.
+  /// Prints the text, unless it was printed last.
   ///
-  /// - Parameter key: what makes it another thing than the last; numbers that change by the minute do not.
+  /// - Parameter key: identifies the text regardless of numbers that change every minute.
   private mutating func say(_ plan: AdvanceRollout.Plan, _ what: String, _ text: String, key: String? = nil) throws {
     guard key ?? text != said else { return }
     said = key ?? text
@@ -122,7 +124,7 @@ struct RolloutAuto {
 }
 
 extension DatabaseError {
-  /// Whether it may be gone at the next look: the server is started anew, or somebody else changed the stage.
+  /// Whether the error may disappear by the next check: the server restarts, or another process changed the stage.
   fileprivate var passes: Bool {
     switch code {
     case .abandoned, .timedOut, .commitOutcomeUnknown: true

@@ -6,7 +6,7 @@ import Purchases
 import Runtime
 import Time
 
-/// `switchyard rollout cohort`: customers who get our answers first.
+/// `switchyard rollout cohort`: customers that get Switchyard's responses first.
 enum RolloutCohort {
   static let command = Command(
     "cohort", "Choose customers who get Switchyard's answers before all others in a ramp.",
@@ -54,7 +54,7 @@ enum RolloutCohort {
     }
   }
 
-  /// Nil when nothing is to be changed.
+  /// Returns `nil` without a change.
   private static func change(_ arguments: ParsedArguments) throws -> SetCohort.Change? {
     var added = arguments.values("add")
     if let path = arguments.value("file") {

@@ -7,7 +7,7 @@ import Rollout
 import Runtime
 import Time
 
-/// `switchyard rollout`: how far each app has moved.
+/// `switchyard rollout`: the migration stage of each app.
 enum RolloutCommand {
   static let command = Command(
     "rollout", "See and set how far each app has moved.",
@@ -74,13 +74,12 @@ extension AppRollout {
   /// The app and its environment: `com.example.app Production`.
   var place: String { "\(app.bundleID) \(flag.environment.rawValue)" }
 
-  /// The stage with its share.
   var stageName: String { StageTransition.name(flag.stage, flag.share) }
 
 }
 
 extension JSONValue {
-  /// A ramp's percentage: a whole number, else a text with its decimals; null without one.
+  /// Returns a ramp's percentage: a whole number, otherwise a text with its decimals; null without one.
   static func share(_ share: RampPercentage?) -> JSONValue {
     guard let share else { return .null }
     guard share.hundredths.isMultiple(of: 100) else { return .string("\(share)".filter { $0 != " " && $0 != "%" }) }

@@ -5,7 +5,7 @@ import Rollout
 import Runtime
 import Time
 
-/// `switchyard rollout guard`: when an app goes back to shadow by itself.
+/// `switchyard rollout guard`: the conditions of an automatic return to shadow.
 enum RolloutGuardCommand {
   static let command = Command(
     "guard", "Show or set when an app automatically goes back to shadow.",
@@ -90,7 +90,7 @@ enum RolloutGuardCommand {
     return share
   }
 
-  /// Hundredths; nil where the option is not given.
+  /// Returns hundredths; `nil` without the option.
   private static func times(_ option: String, _ arguments: ParsedArguments) throws(UsageError) -> Int? {
     guard let text = arguments.value(option) else { return nil }
     guard !text.hasSuffix("%"), let hundredths = RampPercentage(text)?.hundredths, hundredths == 0 || hundredths >= 100
@@ -104,7 +104,7 @@ enum RolloutGuardCommand {
 }
 
 extension GuardRule {
-  /// As programs read it.
+  /// The JSON for programs.
   var json: JSONObject {
     [
       "impactPerMillion": .integer(Int64(mostImpact)), "windowSeconds": .integer(Int64(window)),

@@ -7,7 +7,7 @@ import Rollout
 import Runtime
 import Time
 
-/// `switchyard rollout kill`: our answers are taken away at once, for one app or for all.
+/// `switchyard rollout kill`: stops Switchyard's responses immediately, for one app or all.
 enum RolloutKill {
   static let command = Command(
     "kill", "Stop answering verifyReceipt, for one app or for all: back to shadow.",
@@ -61,7 +61,7 @@ enum RolloutKill {
     }
   }
 
-  /// Throws no `DatabaseError`: what was stopped is committed.
+  /// Throws no `DatabaseError`, because the stops are committed.
   private static func tell(
     _ report: RollBackToShadow.Report, isDry: Bool, of app: String?, _ arguments: ParsedArguments, _ terminal: Terminal
   ) async throws -> ExitStatus {
@@ -75,7 +75,7 @@ enum RolloutKill {
     if app == nil { noteSpared(report, terminal) }
     noteStillAnswered(report, isDry: isDry, terminal)
     let failed = report.all(.failed)
-    // Where nothing was changed, that all services follow would read as if it had been.
+    // Without a change, a line that all services follow would suggest one.
     let isChanged = failed.isEmpty || !report.all(.stopped).isEmpty || !report.all(.kept).isEmpty
     let followed =
       isDry || !isChanged
@@ -104,7 +104,6 @@ enum RolloutKill {
     ramp and live to Apple, but still answer for apps in complete: runbooks/rollback.md, *If not*.
     """
 
-  /// Returns the apps with the reasons of their failures.
   private static func list(_ outcomes: [RollBackToShadow.Outcome]) -> String {
     outcomes.map { outcome in
       let isHeld = outcome.trouble?.code == .lockWaitTimeout
@@ -134,7 +133,7 @@ enum RolloutKill {
     }
   }
 
-  /// Counts the apps that Apple answers already; a line for each would hide the stopped apps.
+  /// Counts the apps with Apple's responses already; a line for each would hide the stopped apps.
   private static func noteSpared(_ report: RollBackToShadow.Report, _ terminal: Terminal) {
     let (kept, below) = (report.all(.kept).count, report.all(.untouched).count)
     guard kept + below > 0 else { return }
@@ -150,7 +149,7 @@ enum RolloutKill {
     ]
   }
 
-  /// `from` and `to` are the stages before and after; `changed` says whether they differ, or would in a dry run.
+  /// `from` and `to` are the stages before and after; `changed` shows whether they differ, or would in a dry run.
   private static func json(_ outcome: RollBackToShadow.Outcome, isDry: Bool) -> JSONObject {
     let (standing, effect) = (outcome.standing, outcome.effect)
     let from = String(outcome.from.prefix { $0 != " " })

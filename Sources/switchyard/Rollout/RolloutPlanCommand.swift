@@ -6,7 +6,7 @@ import Rollout
 import Runtime
 import Time
 
-/// `switchyard rollout plan`: in which order to move the apps, and what each needs next.
+/// `switchyard rollout plan`: the order of the apps, and the next need of each.
 enum RolloutPlanCommand {
   static let command = Command(
     "plan", "Show in which order to move the apps, and what each needs for its next step.",
@@ -52,7 +52,7 @@ extension RolloutPlan {
     return days.map { $0 == 0 ? "now" : "\($0) d" } ?? "-"
   }
 
-  /// What gets the first thing that is missing, or takes the step.
+  /// The command that fixes the first missing condition, or takes the step.
   fileprivate var command: String {
     let (app, place) = (next.standing.app.bundleID, next.standing.flag.environment.rawValue)
     if next.step == nil { return "switchyard rollout history \(app)" }

@@ -6,7 +6,7 @@ import Rollout
 import Runtime
 import Time
 
-/// `switchyard rollout report`: how an app was moved, for whoever signs it off.
+/// `switchyard rollout report`: the history of an app's rollout, for its sign-off.
 enum RolloutReportCommand {
   static let command = Command(
     "report", "Say how an app was moved: what was compared, differed, affected, and is not proven.",
@@ -33,7 +33,7 @@ enum RolloutReportCommand {
 }
 
 extension RolloutReport {
-  /// What is not proven as it would have to be for `complete`, and of how many compared customers nothing was known.
+  /// The evidence missing for `complete`, and the number of compared customers without data.
   private var open: [String] {
     evidence.missing(for: .init(), before: RolloutStep(.complete)).map(\.text)
       + (figures.incomplete > 0 ? ["Apple's history of \(figures.incomplete) compared customers was not known"] : [])

@@ -72,7 +72,7 @@ enum RolloutSet {
     }
   }
 
-  /// `--percent`, which ramp needs and no other stage has.
+  /// Parses `--percent`, which only ramp needs.
   private static func share(_ arguments: ParsedArguments, for stage: Stage) throws(UsageError) -> RampPercentage? {
     let share = try percent(arguments)
     guard stage != .ramp || share != nil else {
@@ -84,7 +84,7 @@ enum RolloutSet {
     return share
   }
 
-  /// What `--percent` says; nil without it.
+  /// Parses `--percent`; `nil` without it.
   static func percent(_ arguments: ParsedArguments) throws(UsageError) -> RampPercentage? {
     guard let text = arguments.value("percent") else { return nil }
     guard let share = RampPercentage(text) else {
@@ -94,7 +94,7 @@ enum RolloutSet {
     return share
   }
 
-  /// What a service that has not followed means.
+  /// The effect of a service that does not follow.
   static let consequence = "Calls there may still be answered as in the stage before"
 
   private static func json(_ change: SetStage.Change, isDry: Bool, _ followed: PropagationReport?) -> JSONObject {

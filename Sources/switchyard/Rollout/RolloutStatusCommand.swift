@@ -7,7 +7,7 @@ import Rollout
 import Runtime
 import Time
 
-/// `switchyard rollout status`: what the apps' answers did in the last day.
+/// `switchyard rollout status`: the results of the apps' responses in the last day.
 enum RolloutStatusCommand {
   static let command = Command(
     "status",
@@ -60,7 +60,7 @@ enum RolloutStatusCommand {
         }
         return .done
       }
-      // Nothing of it is cut: the first column is not, nor are whole ones and numbers (aligned right), and the last is wrapped.
+      // No column is cut: the first, whole ones and numbers (aligned right) never are, and the last is wrapped.
       var table = TextTable([
         .init("APP"), .init("ENVIRONMENT", isWhole: true), .init("STAGE", isWhole: true), .init("SINCE", isWhole: true),
         .init("COMPARED", .right), .init("DIFFER", .right), .init("IMPACT", .right), .init("INCOMPLETE", .right),
@@ -126,7 +126,7 @@ enum RolloutStatusCommand {
 }
 
 extension RolloutStatus {
-  /// The command that lists what differed for want of a history.
+  /// The command that lists differences caused by a missing history.
   fileprivate var nextOfIncomplete: String {
     let (app, environment) = (standing.app.bundleID, standing.flag.environment.rawValue)
     return "switchyard compare list --app \(app) --environment \(environment) --cause incomplete"
@@ -146,7 +146,7 @@ extension RolloutStatus {
     return line
   }
 
-  /// `sound`, `held (85 of 100 customers)` or `breached (errors)`; `-` where the guard watches nothing.
+  /// `sound`, `held (85 of 100 customers)` or `breached (errors)`; `-` if the guard is off.
   fileprivate var guardLabel: String {
     guard let verdict, let seen else { return "-" }
     switch verdict {
@@ -156,7 +156,7 @@ extension RolloutStatus {
     }
   }
 
-  /// Half of the answers, and 99 of 100, in milliseconds: `20/150`.
+  /// Returns the 50th and 99th percentile in milliseconds: `20/150`.
   fileprivate func speed(of side: ResponseTimeStatistics.Side) -> String {
     guard let half = answers[side]?.milliseconds(within: 0.5), let most = answers[side]?.milliseconds(within: 0.99)
     else {
@@ -176,7 +176,7 @@ extension RolloutStatus {
     ])
   }
 
-  /// The customers that the guard looks at.
+  /// The customers that the guard checks.
   private var guardSeen: JSONValue {
     guard let seen else { return .null }
     return .object(["customers": .integer(Int64(seen.customers)), "affected": .integer(Int64(seen.affected))])
@@ -217,6 +217,5 @@ extension ComparisonStatistics {
 }
 
 extension GuardBreach {
-  /// The cause and its figures.
   var json: JSONValue { .object(["cause": .string(cause), "text": .string(text)]) }
 }

@@ -5,7 +5,7 @@ import Purchases
 import Runtime
 import Time
 
-/// `switchyard rollout url`: what Apple posts for an app, and what to set in App Store Connect.
+/// `switchyard rollout url`: the notification URL of an app, and the settings in App Store Connect.
 enum RolloutURL {
   static let command = Command(
     "url", "Show in which version Apple posts an app's notifications, and what to set in App Store Connect.",
@@ -53,7 +53,7 @@ enum RolloutURL {
 extension NotificationArrival {
   fileprivate var environment: String { standing.flag.environment.rawValue }
 
-  /// What became of the last TEST.
+  /// The result of the last TEST.
   fileprivate var test: String {
     guard let heartbeat else { return "-" }
     if heartbeat.lostSince != nil { return "lost" }

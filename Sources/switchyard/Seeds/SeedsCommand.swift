@@ -8,7 +8,7 @@ import Runtime
 import Seeding
 import Time
 
-/// `switchyard seeds`: the ids by which Apple is asked, and how far that is.
+/// `switchyard seeds`: the IDs for lookups at Apple, and their progress.
 enum SeedsCommand {
   static let command = Command(
     "seeds", "See the ids that Apple is asked about, and the outcome.",

@@ -10,7 +10,7 @@ import Service
 import Signing
 import Time
 
-/// `switchyard seeds run`: what a running service does by itself, by hand.
+/// `switchyard seeds run`: performs a running service's lookups manually.
 enum SeedsRun {
   static let command = Command(
     "run", "Ask Apple about every id that is due, and end.",
@@ -51,7 +51,7 @@ enum SeedsRun {
     }
   }
 
-  /// How many customers were asked about, and how many ids wait for later.
+  /// Returns the numbers of customers looked up and of IDs that wait.
   private static func run(
     _ asking: AppleClient, _ intake: IngestDecider, _ keys: Keyring, _ pool: Pool, _ terminal: Terminal
   ) async throws -> (asked: Int, left: Int) {

@@ -5,7 +5,7 @@ import Service
 import Signing
 import Time
 
-/// How often a running service asks Apple by itself.
+/// The intervals at which a running service asks Apple.
 enum AppleSyncOptions {
   static let options: [Option] =
     [
@@ -34,7 +34,7 @@ enum AppleSyncOptions {
     return appStore
   }
 
-  /// Nil for `off`.
+  /// Returns `nil` for `off`.
   private static func every(_ option: String, _ arguments: ParsedArguments) throws(UsageError) -> Interval? {
     let every = try arguments.duration(option, in: .seconds(0)...(.days(365)), bare: .hours(1))
     return every == .seconds(0) ? nil : every

@@ -8,20 +8,21 @@ import Service
 import Signing
 import Time
 
-/// A service that listens, with its database: what `serve` and `dev` have in common.
+/// A listening service with its database, common to `serve` and `dev`.
 struct RunningInstallation {
   let installation: Application
-  /// Where it is to be reached, without a path.
+  /// The URL of the service, without a path.
   let url: String
-  /// Where the metrics are, if they have a listener of their own.
+  /// The URL of the metrics, if they have their own listener.
   let metricsURL: String?
   let database: DatabaseConfiguration
   let keys: Keyring
-  /// `private`: started by this process; `shared`: the private one, which others had started; `given` by --database.
+  /// `private`: started by this process; `shared`: the private one, which another process started; `given`: by
+  /// --database.
   let kind: String
   private let privateDatabase: EmbeddedDatabase?
 
-  /// Opens the database, makes sure of its schema, and listens; on an error nothing keeps running.
+  /// Opens the database, prepares its schema, and listens; an error leaves nothing running.
   static func start(
     _ settings: Application.Settings, database: DatabaseOptions,
     migrates: Bool = false, key: MasterKeyOptions, adapter: MessageDecoder, logger: Logger
@@ -42,7 +43,7 @@ struct RunningInstallation {
       let installation = try await Application(
         pool: Pool(opened.configuration), adapter: adapter, keys: keys, settings: settings, clock: .system,
         logger: logger)
-      // Whoever stopped the start must not find a service that listens.
+      // After a stop during the start, no service may listen.
       try Task.checkCancellation()
       try installation.metricsServer?.start()
       try installation.server.start()
@@ -59,7 +60,7 @@ struct RunningInstallation {
     }
   }
 
-  /// How long the last user waits for the private database to stop; a part of what the services have for their stop.
+  /// The longest wait of the last user for the private database to stop, a part of the services' time.
   fileprivate static let longestStop = Interval.seconds(10)
 
   private static func kind(_ database: EmbeddedDatabase?) async -> String {
@@ -67,12 +68,12 @@ struct RunningInstallation {
     return await database.isOurs ? "private" : "shared"
   }
 
-  /// Everything that runs, the database first.
+  /// The services, the database first.
   var services: [any Service] {
     (privateDatabase.map { [PrivateDatabaseService(database: $0)] } ?? []) + installation.services
   }
 
-  /// The line that says where to find it.
+  /// The line with the URLs.
   var greeting: JSONObject {
     var greeting: JSONObject = ["ready": true, "url": .string(url), "database": .string(kind)]
     if let metricsURL { greeting["metrics"] = .string(metricsURL) }
@@ -81,13 +82,13 @@ struct RunningInstallation {
 
   private static func url(_ listener: HTTPServerConfiguration, port: UInt16) -> String {
     let address = listener.address
-    // What listens on every address is found on this one.
+    // A listener on every address is reachable at this one.
     let host = address == "0.0.0.0" || address == "::" ? "127.0.0.1" : address
     return "\(listener.tls == nil ? "http" : "https")://\(host.contains(":") ? "[\(host)]" : host):\(port)"
   }
 }
 
-/// The use of the private database as a part of the process: kept running meanwhile, left at the end.
+/// The private database as a service: kept running meanwhile, left at the end.
 private struct PrivateDatabaseService: Service {
   let database: EmbeddedDatabase
 

@@ -5,7 +5,7 @@ import Runtime
 import Service
 import Time
 
-/// `switchyard serve`: the service, until it is told to stop.
+/// `switchyard serve`: runs the service until it is stopped.
 enum ServeCommand {
   static let command = Command(
     "serve", "Receive notifications and submissions, answer lookups.",
@@ -55,6 +55,6 @@ enum ServeCommand {
     return .done
   }
 
-  /// How long the service may take to stop.
+  /// The time that the service may take to stop.
   private static let gracePeriod = Interval.seconds(25)
 }

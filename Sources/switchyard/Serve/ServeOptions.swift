@@ -5,7 +5,7 @@ import Service
 import Signing
 import Time
 
-/// How the service listens, and to whom.
+/// The listeners of the service, and their permitted clients.
 struct ServeOptions: Sendable {
   static let options: [Option] = [
     .value(
@@ -77,7 +77,7 @@ struct ServeOptions: Sendable {
     if let most = try arguments.integer("connections-per-address", in: 0...65_536) {
       http.limits.connectionsPerAddress = most == 0 ? nil : most
     } else if !proxies.isEmpty || Self.isLoopback(address) {
-      // A proxy, or as good as one: all come from its address.
+      // Behind a proxy, all connections come from its address.
       http.limits.connectionsPerAddress = nil
     }
     var callers = CallerClassifier()
@@ -119,7 +119,7 @@ struct ServeOptions: Sendable {
     logLevel = try arguments.choice("log-level") ?? .info
   }
 
-  /// Logs what others can read because of these options.
+  /// Logs a warning for options that expose data to others.
   func warn(_ logger: Logger) {
     guard let address = settings.metricsListener?.address, !Self.isLoopback(address) else { return }
     logger.warning(
@@ -152,7 +152,7 @@ struct ServeOptions: Sendable {
     return url
   }
 
-  /// The URL itself is not in the message: it may be secret.
+  /// The message omits the URL, which may be secret.
   private static func webhook(_ arguments: ParsedArguments) throws(UsageError) -> GuardWebhook.Settings? {
     guard let url = arguments.value("alert-webhook") else { return nil }
     guard BackEndURL.isUsable(url), !BackEndURL.isReadableByOthers(url) else {
@@ -173,7 +173,9 @@ struct ServeOptions: Sendable {
     }
   }
 
-  /// Whose notifications are taken; nobody named: Apple's alone where others than this machine can connect.
+  /// Returns the accepted senders of notifications.
+  ///
+  /// The default is only Apple if other machines can connect.
   private static func sources(
     _ arguments: ParsedArguments, _ callers: CallerClassifier, address: String
   ) throws -> [Network] {

@@ -4,9 +4,9 @@ import Signing
 import Simulator
 import Time
 
-/// What outlives a simulated App Store that was told to `--keep` it: keys, port and clock, in a folder of `--out`.
+/// The stored state of a simulated App Store with `--keep`: keys, port and clock, in a folder of `--out`.
 ///
-/// Customers live on as their seed has it. What was ordered by hand is not kept: acts, destinations, faults.
+/// The seed recreates the customers. Manual orders are not stored: acts, destinations, faults.
 struct SavedWorld: Sendable {
   private let files: PKIDirectory
 
@@ -14,20 +14,20 @@ struct SavedWorld: Sendable {
 
   private static let (clockName, keyName) = ("clock.json", "api.key")
 
-  /// What an earlier run left.
+  /// The state of an earlier run.
   struct Memory {
     fileprivate let clock: JSONObject
     fileprivate let pki: ApplePKI
     fileprivate let receiptPKI: ReceiptPKI
     fileprivate let apiKey: SigningKey
 
-    /// Which world it was.
+    /// The identity of the world.
     var identity: JSONObject? { clock["world"]?.object }
-    /// How far its customers had lived when it was begun, and when it was left.
+    /// The time until which its customers had lived at the start and at the end.
     var end: Timestamp? { clock["asOf"]?.integer.map { Timestamp($0) } }
     var now: Timestamp? { clock["now"]?.integer.map { Timestamp($0) } }
 
-    /// The keys as they were, and the port unless another one is asked for.
+    /// Applies the stored keys, and the stored port unless another one is requested.
     func apply(to settings: inout RunningAppStore.Settings) throws {
       if settings.port == 0 { settings.port = clock["port"]?.integer.flatMap { UInt16(exactly: $0) } ?? 0 }
       settings.pki = RunningAppStore.KeptPKI(pki, responder: clock["responder"]?.string)
@@ -36,7 +36,7 @@ struct SavedWorld: Sendable {
     }
   }
 
-  /// Nil at the first start.
+  /// Returns `nil` at the first start.
   func read() throws -> Memory? {
     guard let clock = try files.load(Self.clockName), let key = try files.load(Self.keyName) else { return nil }
     return Memory(
@@ -44,7 +44,7 @@ struct SavedWorld: Sendable {
       apiKey: try SigningKey(pem: key))
   }
 
-  /// Writes the keys, and the clock last: who finds it finds the others.
+  /// Writes the keys, and the clock last, so that a reader of the clock finds the rest.
   func keep(_ running: RunningAppStore, _ options: WorldOptions) throws {
     let identity = running.store.identity
     try files.save(identity.chains.pki)
@@ -53,7 +53,7 @@ struct SavedWorld: Sendable {
     try write(running, options)
   }
 
-  /// Keeps the time up to date as long as it serves.
+  /// Creates a service that updates the stored time while it serves.
   func clock(of running: RunningAppStore, _ options: WorldOptions) -> some Service {
     Clock(kept: self, running: running, options: options)
   }

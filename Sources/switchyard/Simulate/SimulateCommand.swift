@@ -1,6 +1,5 @@
 import Runtime
 
-/// `switchyard simulate`: a simulated Apple, in files or served.
 enum SimulateCommand {
   static let command = Command(
     "simulate", "Make a simulated App Store, in files or served.",

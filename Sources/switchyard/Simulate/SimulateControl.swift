@@ -3,9 +3,9 @@ import JSON
 import Runtime
 import Time
 
-/// `switchyard simulate control`: orders to a simulated App Store that serves.
+/// `switchyard simulate control`: orders to a served simulated App Store.
 enum SimulateControl {
-  /// The words, and what they are on HTTP.
+  /// The words, with their HTTP requests.
   private static let orders: [(word: String, method: String, path: String, help: String)] = [
     ("world", "GET", "world", "its time and numbers"),
     ("advance", "POST", "advance", "let time pass: days=30, milliseconds=… or to=…"),
@@ -22,7 +22,7 @@ enum SimulateControl {
     ("truth", "GET", "truth", "the truth about all customers: v1Only=true"),
   ]
 
-  /// Answers are no longer: the truth about a world of many.
+  /// The largest response: the truth about a world with many customers.
   private static let limit = 1 << 30
 
   static let command = Command(
@@ -81,9 +81,9 @@ enum SimulateControl {
     return url
   }
 
-  /// Numbers, true, false and null as such; everything else is text.
+  /// Parses numbers, true, false and null; other values are text.
   private static func value(_ text: String) -> JSONValue {
-    // Ids are long numbers and texts to Apple.
+    // Apple's IDs are long numbers in texts.
     guard text.utf8.count < 15 || text.hasPrefix("-"), let value = try? JSONReader.read(Array(text.utf8)) else {
       return .string(text)
     }
@@ -105,7 +105,7 @@ enum SimulateControl {
   }
 }
 
-/// Nobody listens where the control URL says.
+/// No simulator listens at the control URL.
 private struct SimulatorNotRunning: ExitStatusError, CustomStringConvertible {
   let detail: String
 

@@ -4,14 +4,14 @@ import Signing
 import Simulator
 import Time
 
-/// `switchyard simulate --generate`: a world in files, whose customers nobody has asked about.
+/// `switchyard simulate --generate`: a world in files.
 struct SimulateGenerate: Sendable {
   static let options: [Option] = [
     .flag("generate", "Write a world of customers into --out."),
     .flag("without-notifications", "Leave notifications.jsonl empty: they are ten times as long as the rest."),
   ]
 
-  /// 2026-06-01T00:00:00Z: a world in files does not depend on the day on which it is made.
+  /// 2026-06-01T00:00:00Z, so that a world in files does not depend on the current day.
   private static let end = Timestamp(1_780_272_000_000)
 
   private let world: WorldOptions
@@ -31,7 +31,7 @@ struct SimulateGenerate: Sendable {
     let receiptPKI = try ReceiptPKI.shared(at: world.end)
     let files = try WorldFiles(in: directory, hasNotifications: true)
     try OutputFile("\(directory)/world.json").write(description(pki, receiptPKI).encoded() + [0x0A])
-    // The same roots as files, which is what --root takes.
+    // The same roots as files for --root.
     try OutputFile("\(directory)/root.der").write(pki.root.certificate.der)
     try OutputFile("\(directory)/receipt-root.der").write(receiptPKI.root.certificate.der)
     let signer = try PayloadSigner(pki)

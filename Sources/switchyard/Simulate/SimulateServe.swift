@@ -5,7 +5,7 @@ import Signing
 import Simulator
 import Time
 
-/// `switchyard simulate --port`: an App Store that answers, in a process of its own.
+/// `switchyard simulate --port`: a served App Store in its own process.
 struct SimulateServe {
   static let options: [Option] = [
     .value("port", "N", "Serve a simulated App Store on this port; 0 picks a free one."),
@@ -22,7 +22,7 @@ struct SimulateServe {
     ),
   ]
 
-  /// The world begins behind the machine's clock, so that `advance` has days that are over.
+  /// The world begins behind the machine's clock, so that `advance` has past days.
   private static let behind = Interval.days(60)
 
   private let directory: String
@@ -85,7 +85,8 @@ struct SimulateServe {
     return settings
   }
 
-  /// `world.json`, `receipts.csv`, `truth.jsonl`, the roots as files, and the API's key for its owner alone.
+  /// Writes `world.json`, `receipts.csv`, `truth.jsonl`, the roots as files, and the API's key, readable only by its
+  /// owner.
   static func write(_ running: RunningAppStore, to directory: String) async throws {
     guard FileMetadata.makeDirectory(directory) else { throw FileError(directory, reason: "cannot be made") }
     let identity = running.store.identity
@@ -99,12 +100,11 @@ struct SimulateServe {
     _ = try await WorldFiles(in: directory, hasNotifications: false).write(customers.count) { number, lines in
       try lines.add(world.state(of: customers[number]), receiptsBy: identity.receiptPKI)
     }
-    // Last: who waits for it finds the others.
+    // Last, so that a reader that waits for it finds the others.
     try OutputFile("\(directory)/world.json").write(running.description(keyFile: keyFile).encoded() + [0x0A])
   }
 }
 
-/// The simulated App Store as a part of the process.
 struct SimulatedService: Service {
   let store: RunningAppStore
 

@@ -2,9 +2,8 @@ import Runtime
 import Simulator
 import Time
 
-/// The simulated Apple whose keys are kept in a data directory.
 enum SimulatedApple {
-  /// The PKI of this data directory, made at the first run: what an earlier story stored still verifies later.
+  /// Returns the PKI of this data directory, created at the first run, so that data of earlier stories still verifies.
   static func pki(in directory: String, now: Timestamp) throws -> ApplePKI {
     _ = FileMetadata.makeDirectory(directory)
     let files = PKIDirectory(path: "\(directory)/simulated-apple")

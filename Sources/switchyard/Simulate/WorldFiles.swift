@@ -3,14 +3,13 @@ import Runtime
 import Signing
 import Simulator
 
-/// What a world tells of its customers, in files: the receipts on their devices, and the truth about them.
+/// The customers of a world in files: their device receipts, and the truth about them.
 ///
-/// The same for a world that serves and for one that nobody asks.
+/// The files are the same for a served world and a generated one.
 struct WorldFiles: Sendable {
-  /// Customers, or households of them, that are worked on at once.
+  /// The number of customers or households in parallel.
   private static let block = 32
 
-  /// The files' lines about some customers.
   struct Lines: Sendable {
     var receipts: [UInt8] = []
     var truth: [UInt8] = []
@@ -34,7 +33,7 @@ struct WorldFiles: Sendable {
     }
   }
 
-  /// How much was written.
+  /// The counts of written items.
   struct Written: Sendable {
     var customers = 0
     var receipts = 0
@@ -51,7 +50,7 @@ struct WorldFiles: Sendable {
   private let truth: OutputFile
   private let notifications: OutputFile?
 
-  /// - Parameter directory: is there; files of these names in it are replaced.
+  /// - Parameter directory: must exist; files of these names in it are replaced.
   init(in directory: String, hasNotifications: Bool) throws {
     receipts = try OutputFile("\(directory)/receipts.csv")
     truth = try OutputFile("\(directory)/truth.jsonl")
@@ -59,7 +58,8 @@ struct WorldFiles: Sendable {
     try receipts.write(Array("app,user_id,receipt\n".utf8))
   }
 
-  /// Writes the lines of `count` parts in their order, made on all cores; of the first parts when the task is cancelled.
+  /// Writes the lines of `count` parts in their order, made on all cores; only the first parts if the task is
+  /// cancelled.
   @concurrent func write(
     _ count: Int, _ lines: @escaping @Sendable (Int, inout Lines) throws -> Void
   ) async throws -> Written {

@@ -4,9 +4,9 @@ import Signing
 import Simulator
 import Time
 
-/// Which world is simulated: the same for `--generate` and `--port`, so that both tell of the same customers.
+/// The options of a simulated world, the same for `--generate` and `--port`, so that both have the same customers.
 struct WorldOptions: Sendable {
-  /// Where customers buy.
+  /// The environment of the customers.
   enum Place: String, CaseIterable {
     case sandbox, production
   }
@@ -28,16 +28,17 @@ struct WorldOptions: Sendable {
 
   let seed: UInt64
   let plan: WorldPlan
-  /// What tells this world from another one, but for its time.
+  /// The members that identify this world, except its time.
   let identity: JSONObject
-  /// When the world begins, and the time until which its customers have lived.
+  /// The beginning of the world, and the time until which its customers have lived.
   let start: Timestamp
   let end: Timestamp
 
   /// - Parameters:
-  ///   - customers: how many there may be.
-  ///   - standard: the end unless `--as-of` says another.
-  ///   - kept: the end when the world was begun before, whatever else is said.
+  ///
+  ///   - customers: the allowed number.
+  ///   - standard: the end unless `--as-of` gives another.
+  ///   - kept: the end when the world was begun before, which overrides all others.
   init(
     _ arguments: ParsedArguments, customers: ClosedRange<Int>, until standard: Timestamp,
     keptUntil kept: Timestamp? = nil
@@ -67,7 +68,7 @@ struct WorldOptions: Sendable {
     plan = WorldPlan(apps: plans)
   }
 
-  /// The world after its customers have lived until the end, or until a later time.
+  /// Creates the world after its customers have lived until the end, or until a later time.
   func world(at now: Timestamp?) -> AppStoreWorld {
     var world = AppStoreWorld(plan: plan, seed: seed, start: start)
     world.advance(to: max(end, now ?? end))
