@@ -6,8 +6,8 @@ import Time
 /// Limits how often a customer is looked up at Apple: once in an interval, and a limited number for each app's unknown
 /// callers.
 ///
-/// Every user has a receipt that Apple signed, and can send it. The limit for strangers leaves a share of Apple's limit
-/// to the operator's own callers.
+/// Every user has a receipt that Apple signed, and can send it. The limit for strangers reserves a part of Apple's rate
+/// for the operator's own callers.
 final class LookupRateLimiter: Sendable {
   struct Customer: Hashable, Sendable {
     let scope: AppScope

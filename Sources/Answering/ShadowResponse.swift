@@ -78,6 +78,7 @@ extension VerifyReceiptResponder {
   ///
   /// Apple's own earlier responses are not used, and no data from after `askedAt`: a customer with data since then has
   /// no candidate.
+  ///
   /// - Parameters:
   ///   - thread: verifies the signature and composes the response.
   ///   - askedAt: before Apple was asked for the compared response.

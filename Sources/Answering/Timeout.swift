@@ -3,6 +3,7 @@ import Synchronization
 /// Returns the value of `work` if it ends within `limit`, otherwise `otherwise`.
 ///
 /// A task group would wait for a child that hangs; here the caller leaves and the work continues.
+///
 /// - Parameter late: called when the work ends after the limit.
 package func withTimeout<Value: Sendable>(
   within limit: Duration, otherwise: Value, late: @escaping @Sendable () -> Void = {},

@@ -4,6 +4,7 @@ import COpenSSL
 ///
 /// The header of a JWS is 3-4 KB, the same for thousands of messages, and signed together with the payload, so its
 /// blocks are hashed only once.
+///
 /// `@unchecked Sendable` because the context is never changed after `init`; each use continues a copy.
 @safe final class SHA256Prefix: @unchecked Sendable {
   private let context: OpaquePointer

@@ -10,6 +10,7 @@ extension OCSPRequest {
   /// The signer must be the issuer itself or a certificate that the issuer made for responding (RFC 6960 section
   /// 4.2.2.2), valid at `now`. A returned nonce must equal the request's; a missing one means that the response was
   /// made ahead.
+  ///
   /// - Parameter tolerance: the allowed error of the responder's clock.
   package func answer(
     in response: [UInt8], at now: Timestamp, tolerance: Interval = .minutes(5)

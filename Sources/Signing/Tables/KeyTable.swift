@@ -5,6 +5,7 @@ import Synchronization
 ///
 /// EVP knows nothing about a key. Here the key is the generator of a separate group, for which OpenSSL makes the same
 /// table as for the curve's generator.
+///
 /// `@unchecked Sendable` because the group and its table are only read after `init`. OpenSSL writes to the given point
 /// and context, and those belong to one caller at a time, which removes them from the idle ones.
 @safe package final class KeyTable: @unchecked Sendable {
