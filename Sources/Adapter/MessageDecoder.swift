@@ -59,9 +59,11 @@ public struct MessageDecoder: Sendable {
   /// It is a signed transaction, renewal or app transaction, a notification of either generation, or an unchanged
   /// response of the App Store Server API or verifyReceipt. It can also be a receipt (bare, or as `{"receipt-data":
   /// "…"}`), or an ID (`{"originalTransactionId": "…"}` or `{"transactionId": "…"}`).
+  ///
   /// `environment` applies if neither payload nor envelope names one; `app` is the submitter's app; `userID` is the
   /// app's own name of the account. A member `userId` of a JSON body applies if `userID` is nil: the body may be a
   /// client's, passed on.
+  ///
   /// - Parameter userSince: since when the user is known; nil: since now.
   public func evidence(
     _ body: [UInt8], app: String, environment: Environment?, userID: String? = nil, userSince: Timestamp? = nil,
@@ -229,6 +231,7 @@ public struct MessageDecoder: Sendable {
   ///
   /// Decoded like evidence: lines of a receipt that signs its environment are of one customer, and its IDs are seeds.
   /// An iOS 6 receipt signs none, so Apple must still confirm the environment of its purchase.
+  ///
   /// - Parameter environment: of the endpoint that it was posted to.
   public func postedReceipt(
     _ text: [UInt8], app: String, environment: Environment?, message: Digest, now: Timestamp

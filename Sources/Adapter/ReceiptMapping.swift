@@ -20,6 +20,7 @@ package struct ReceiptMapping: Sendable {
   ///
   /// Returns `nil` without an app, or if neither the receipt nor `environment` determines the environment; iOS 6
   /// receipts never do.
+  ///
   /// - Parameter environment: of a receipt that signs none: only one that Apple itself reported. Apple signs receipts
   ///   of the sandbox and of Production alike, so an unsigned value would make a free purchase a paid one.
   package func findings(
@@ -37,6 +38,7 @@ package struct ReceiptMapping: Sendable {
   /// Returns the statements of a receipt without a proven signature or environment.
   ///
   /// It joins no customers, and is never later than its arrival.
+  ///
   /// - Parameter source: the source of the statements.
   package func unverifiedFindings(
     of receipt: Receipt, as source: Source = .unverifiedReceipt, environment: Environment? = nil,

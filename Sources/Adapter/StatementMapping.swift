@@ -33,8 +33,7 @@ struct StatementMapping {
       message: message.bytes)
   }
 
-  /// Ranks a refund for a minute after its date, because data signed within this minute may lack it and would reverse
-  /// it.
+  /// Ranks a refund a minute later, because data signed within this minute may lack it and would reverse it.
   ///
   /// REFUND_REVERSED does reverse it.
   private static func counting(_ facts: Facts<PurchaseField>, _ rank: Rank, _ isReversal: Bool) -> Rank {

@@ -2,14 +2,14 @@ import Ledger
 import Runtime
 import Synchronization
 
-/// Where the requests of a class of callers are read, and what takes long of their answers is made: those who are named wait
-/// for no stranger's.
+/// The queue of one class of callers, which parses requests and composes slow responses, so that named callers wait for
+/// no stranger's.
 final class CallQueue: Sendable {
   let thread: WorkerThread
-  /// Of this class alone: strangers push out nothing that named callers sent.
+  /// Only this class's receipts: strangers remove no named caller's receipt.
   let receipts = VerifiedReceiptCache()
-  /// For customers of more rows than most have: one at a time, so that neither memory nor the threads that take in
-  /// notifications depend on how much somebody has bought.
+  /// Processes customers with unusually many rows one at a time, so that neither memory nor the threads for
+  /// notifications depend on a customer's number of purchases.
   private let large = AsyncSemaphore(waiters: largeWaiting)
   private let shares: Mutex<[AppScope: LargeShare]> = Mutex([:])
   private let mostOfApp: Int
@@ -18,35 +18,37 @@ final class CallQueue: Sendable {
 
   private static let largeWaiting = 16
 
-  /// The large answers of an app that are made or wait.
+  /// An app's large responses in process or waiting.
   private struct LargeShare {
     var count = 0
     var ofCustomer: [String: Int] = [:]
   }
 
   /// - Parameters:
-  ///   - longestLine: bytes of requests that wait to be read, and of answers that wait to be written.
-  ///   - mostOfApp: large answers that are made or wait, of an app in an environment: none fills the line alone.
-  ///   - mostOfCustomer: of them, of receipts with the same first id.
+  ///
+  ///   - longestLine: bytes of requests that wait to be parsed, and of responses that wait to be written.
+  ///   - mostOfApp: large responses in process or waiting, of an app in an environment, so that one app cannot fill the
+  /// queue.
+  ///   - mostOfCustomer: of them, of receipts with the same first ID.
   init(label: String, longestLine: Int, mostOfApp: Int, mostOfCustomer: Int) {
     thread = WorkerThread(label: label, longestLine: longestLine)
     (self.mostOfApp, self.mostOfCustomer) = (mostOfApp, mostOfCustomer)
   }
 
-  /// Makes the answer of a large customer when it is its turn; throws a `AsyncSemaphore.Refusal` where too many wait.
+  /// Composes the response of a large customer in its turn; throws a `AsyncSemaphore.Refusal` if too many wait.
   ///
-  /// - Parameter customer: an id of the receipt, always the same one for the same receipt.
+  /// - Parameter customer: an ID of the receipt, always the same one for the same receipt.
   func large<Value>(_ customer: String, in scope: AppScope, _ body: () async throws -> Value) async throws -> Value {
     guard enter(customer, scope) else { throw AsyncSemaphore.Refusal.overloaded }
     defer { leave(customer, scope) }
     return try await large.withSlot {
-      // What one answer held is not kept for the next, which may run on another thread.
+      // Release the memory of one response, because the next may run on another thread.
       defer { giveBack() }
       return try await body()
     }
   }
 
-  /// Large answers that wait for their turn.
+  /// The number of large responses that wait.
   var waiting: Int { large.waitingCount }
 
   private func enter(_ customer: String, _ scope: AppScope) -> Bool {
@@ -70,7 +72,7 @@ final class CallQueue: Sendable {
     }
   }
 
-  /// It holds up every thread that allocates: once a second at most.
+  /// Releases memory at most once a second, because it blocks every thread that allocates.
   private func giveBack() {
     let isDue = gaveBack.withLock { last in
       if let last, .now - last < .seconds(1) { return false }

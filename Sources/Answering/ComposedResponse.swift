@@ -5,17 +5,17 @@ package import Purchases
 import Receipts
 package import Signing
 
-/// An answer of our own.
+/// A response of Switchyard.
 package struct ComposedResponse: Sendable {
   package let body: [UInt8]
   package let status: Int64
-  /// Nil for a status that no data was needed for.
+  /// `nil` for a status that needed no data.
   package let source: ResponseSource?
-  /// Why what was known may not have been all there is.
+  /// The reasons why the ledger's data may be incomplete.
   package let reasons: [StalenessReason]
-  /// The receipt that it answers, or cannot answer now; nil for a request that is refused.
+  /// The receipt that it answers, or cannot answer now; `nil` for a rejected request.
   package private(set) var receipt: SignedReceipt?
-  /// When its receipt was read; nil for a reply that is made because Apple was asked and did not answer.
+  /// The time at which its receipt was parsed; `nil` for a response after Apple's failure.
   package private(set) var readAt: ContinuousClock.Instant?
 
   package init(body: [UInt8], status: Int64, source: ResponseSource?, reasons: [StalenessReason] = []) {
@@ -25,9 +25,10 @@ package struct ComposedResponse: Sendable {
     self.reasons = reasons
   }
 
-  /// Returns the same with the receipt that was posted: nobody else tells of what is in it while Apple is not asked.
+  /// Returns the response with its posted receipt, which may be the only source of its content while Apple is not
+  /// asked.
   ///
-  /// - Parameter readAt: when it was read; nil where Apple was asked first.
+  /// - Parameter readAt: the time of parsing; nil if Apple was asked first.
   func about(_ receipt: SignedReceipt?, readAt: ContinuousClock.Instant? = nil) -> Self {
     guard source != nil || isOwnFailure else { return self }
     var reply = self
@@ -36,7 +37,7 @@ package struct ComposedResponse: Sendable {
     return reply
   }
 
-  /// A status without a receipt.
+  /// Creates a status without a receipt.
   package init(status: Int64, in environment: Environment, reasons: [StalenessReason] = []) {
     self.init(
       body: StatusDecision.body(status, in: environment).encoded(), status: status, source: nil, reasons: reasons)
@@ -47,48 +48,49 @@ package struct ComposedResponse: Sendable {
 package struct SignedReceipt: Sendable {
   package let text: String
   package let bundleID: String
-  /// Of the text.
+  /// The digest of the text.
   package let digest: Digest
   private let receipt: Receipt
 
-  /// By what Apple signed, since of one receipt there are any number of spellings.
+  /// The digest of the signed content, because one receipt has any number of spellings.
   ///
-  /// Made when it is asked for, which is seldom.
+  /// Computed on demand, which is rare.
   package var voice: Digest { receipt.voice }
 
-  /// Nil for what nobody vouches for: nothing of that is held while Apple is asked.
+  /// Returns `nil` if the receipt's signature is not verified, so that unverified data uses no memory while Apple is
+  /// asked.
   init?(_ posted: ParsedCall) {
     guard let receipt = posted.proven, let bundleID = posted.bundleID else { return nil }
     (text, self.bundleID, digest, self.receipt) = (posted.text, bundleID, posted.digest, receipt)
   }
 }
 
-/// What comes of a request.
+/// The outcome of a request.
 package enum CallOutcome: Sendable {
-  /// The app's stage leaves it to Apple, or nobody can tell whose it is.
+  /// Pass the request to Apple, because the app's stage requires it or the app is unknown.
   case passOn
-  /// It was ours to answer in the stage `ramp`, and we failed or took too long: it is left to Apple.
+  /// Switchyard's response in the stage `ramp` failed or took too long: pass the request to Apple.
   case givenUp(AppScope)
-  /// Apple is to be asked; if it does not answer, the draft says what can be said without it.
+  /// Ask Apple; if it does not respond, use the fallback.
   case askApple(FallbackResponse)
   case answered(ComposedResponse)
 }
 
-/// What is known for a request while Apple is asked about it.
+/// The fallback of a request while Apple is asked about it.
 package struct FallbackResponse: Sendable {
   enum Content: Sendable {
     case status(Int64)
-    /// What is known is read again when Apple does not answer: nothing of a customer is held meanwhile.
+    /// The request, whose data is read again if Apple does not respond, so that no customer data stays in memory.
     case data(ValidatedCall)
   }
 
   let content: Content
-  /// Whose request it is, by the stages as they were when it came.
+  /// The scope of the request, by the stages at its arrival.
   let place: CallScope
-  /// What was posted, which is kept if Apple does not answer; nil for what nobody vouches for.
+  /// The posted receipt, stored if Apple does not respond; `nil` if it is unverified.
   package let receipt: SignedReceipt?
   let environment: Environment
   package let reasons: [StalenessReason]
-  /// Whether Apple is asked because we failed, and not because it may know more.
+  /// Whether Apple is asked because of a local failure, not because it may have more data.
   package let isOwnFailure: Bool
 }

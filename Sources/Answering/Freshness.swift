@@ -1,24 +1,24 @@
 package import Ledger
 package import Time
 
-/// What freshness is judged by: values alone.
+/// The inputs of a freshness decision, as pure values.
 package struct FreshnessInputs: Sendable {
-  /// OriginalTransactionIds of the receipt.
+  /// The originalTransactionIds of the receipt.
   package var ids: [String]
-  /// When Apple's history was asked that last held each id of the account.
+  /// The request dates of Apple's latest history that contained each ID of the account.
   package var histories: [String: Timestamp]
-  /// Ids of which Apple said that it knows none, and when.
+  /// The IDs that Apple reported as unknown, with the dates.
   package var unknown: [String: Timestamp]
-  /// Whether Apple knows no id of the receipt any more.
+  /// Whether Apple no longer knows any ID of the receipt.
   package var isForgotten = false
-  /// Lines that the receipt proves and no signed data has; of each the originalTransactionId.
+  /// Line items that only the receipt proves, each with its originalTransactionId.
   package var unknownLines: [(line: String, id: String)]
-  /// When the receipt was made.
+  /// The creation date of the receipt.
   package var receiptMade: Timestamp?
-  /// Ids that are linked with these, and that no history has held.
+  /// Linked IDs that no history contained.
   package var unheld: [String]
   package var hasOpenLookUp: Bool
-  /// Subscriptions that are silent past their renewal.
+  /// Subscriptions without a notification after their renewal date.
   package var silent: [String]
   package var flow: NotificationHealth
 
@@ -39,39 +39,39 @@ package struct FreshnessInputs: Sendable {
   }
 }
 
-/// Whether what is known of a customer is all that Apple would say now: one rule, for answers and for whoever explains them.
+/// Decides whether a customer's stored data is all that Apple would return now, for responses and their explanations.
 package enum Freshness {
-  /// A history that is no older needs no news.
+  /// The age up to which a history needs no notifications.
   package static let recent = Interval.minutes(15)
-  /// Within which what came has to be compared with what Apple sent: that is done once a day.
+  /// The time within which notifications must be compared with Apple's history; the comparison is daily.
   package static let compared = Interval.hours(49)
-  /// Apple's history has a purchase some time after the receipt has it.
+  /// The delay after which Apple's history contains a receipt's purchase.
   private static let propagation = Interval.minutes(1)
 
-  /// Why it may not be; empty when it is fresh.
+  /// Returns the reasons why the data may be incomplete; empty if it is fresh.
   package static func reasons(_ evidence: FreshnessInputs, at now: Timestamp) -> [StalenessReason] {
     guard !evidence.ids.isEmpty else { return [.noPurchases] }
     var reasons: [StalenessReason] = []
-    // What Apple does not know has no history; while nothing else is known either, that tells nothing, unless Apple has
-    // told of other customers of the app.
+    // Apple has no history for an unknown ID. Without any other data this proves nothing, unless Apple has sent data
+    // about other customers of the app.
     let isKnown = !evidence.histories.isEmpty || evidence.isForgotten
     for id in evidence.ids where evidence.histories[id] == nil && !(isKnown && evidence.unknown[id] != nil) {
       reasons.append(.noHistory(id))
     }
     for (line, id) in evidence.unknownLines {
       guard let asked = evidence.histories[id] ?? evidence.unknown[id] else { continue }
-      // Asked after the receipt was made, V2 has no word for the line: the receipt's own stands.
+      // A history after the receipt's creation lacks the line: V2 has no data for it, so the receipt's applies.
       if asked < (evidence.receiptMade ?? now) + propagation { reasons.append(.unknownLine(line)) }
     }
     reasons += evidence.unheld.map(StalenessReason.notHeld)
     if evidence.hasOpenLookUp { reasons.append(.lookUpOpen) }
     reasons += evidence.silent.map(StalenessReason.silent)
-    // The oldest of them: news of each has to have come since.
+    // The oldest of them, because notifications of each must have arrived since.
     if let asked = evidence.histories.values.min(), asked + recent < now { reasons += gaps(evidence.flow, asked, now) }
     return reasons
   }
 
-  /// What may have been missed since a history was asked for.
+  /// Returns the possible gaps in notifications since a history was requested.
   private static func gaps(_ flow: NotificationHealth, _ asked: Timestamp, _ now: Timestamp) -> [StalenessReason] {
     var reasons: [StalenessReason] = []
     if flow.lastHeard.map({ $0 + NotificationHealth.heard < now }) ?? true { reasons.append(.noNews) }

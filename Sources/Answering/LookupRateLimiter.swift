@@ -3,31 +3,31 @@ import Runtime
 import Synchronization
 import Time
 
-/// Who was looked up when: no customer more often than once in a while, however often their receipt comes, and of each app only
-/// so many for callers that nobody knows.
+/// Limits how often a customer is looked up at Apple: once in an interval, and a limited number for each app's unknown
+/// callers.
 ///
-/// Every user has a receipt that Apple signed, and can send it: what strangers may have looked up is bounded, so that the
-/// operator's own callers always find a share of Apple's limit.
+/// Every user has a receipt that Apple signed, and can send it. The limit for strangers reserves a part of Apple's rate
+/// for the operator's own callers.
 final class LookupRateLimiter: Sendable {
   struct Customer: Hashable, Sendable {
     let scope: AppScope
-    /// One of the account's ids, always the same one while nothing more is known.
+    /// One of the account's IDs, stable until new data arrives.
     let name: String
-    /// Of whom the request is: who is named waits for no stranger's look-up, and has a turn of their own.
+    /// Whether the caller is named: it waits for no stranger's lookup, and has its own limit.
     let isNamed: Bool
   }
 
   struct Settings: Sendable {
-    /// A customer is looked up no more often.
+    /// The minimum interval between lookups of a customer.
     var every = Interval.minutes(1)
-    /// Look-ups for strangers of one app at once, and how soon there is another.
+    /// The burst of lookups for strangers of one app, and the time until the next one.
     var strangersAtOnce = 120
     var strangersEvery = Interval.milliseconds(250)
-    /// Customers that are remembered.
+    /// The number of remembered customers.
     var most = 50_000
   }
 
-  /// What is left of the strangers' share of an app.
+  /// The rest of the strangers' share of an app.
   private struct Share {
     var left: Int
     var filledAt: Timestamp
@@ -51,12 +51,13 @@ final class LookupRateLimiter: Sendable {
 
   init(_ settings: Settings = Settings()) { self.settings = settings }
 
-  /// Whether a look-up is under way that can be waited for, or may be begun now.
+  /// Whether a lookup is in flight, or may begin now.
   func isOpen(_ customer: Customer, at now: Timestamp) -> Bool {
     looks.isUnderWay(customer) || state.withLock { isFree(customer, now, &$0) }
   }
 
-  /// Looks the customer up, or waits for whoever does; false if that may not be now, or if Apple could not be asked.
+  /// Looks the customer up, or waits for a lookup in flight; false if the limit forbids it, or if Apple cannot be
+  /// asked.
   func looked(
     up customer: Customer, at now: Timestamp, _ look: @escaping @Sendable () async -> Bool
   ) async -> Bool {

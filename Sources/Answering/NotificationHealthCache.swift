@@ -4,7 +4,7 @@ import Runtime
 import Synchronization
 import Time
 
-/// How the notifications of each app flow, as it was a moment ago: many requests share one look.
+/// A cache of each app's notification health, so that many requests share one query.
 final class NotificationHealthCache: Sendable {
   private let known = Mutex<[AppScope: (flow: NotificationHealth, readAt: ContinuousClock.Instant)]>([:])
   private let looks = SingleFlight<AppScope, Result<NotificationHealth, DatabaseError>>()
@@ -12,7 +12,7 @@ final class NotificationHealthCache: Sendable {
 
   init(kept: Duration) { self.kept = kept }
 
-  /// Returns what is known, or what one look finds; whoever comes meanwhile waits for that one.
+  /// Returns the cached value, or the result of one shared query.
   func flow(
     of scope: AppScope, _ look: @escaping @Sendable () async throws(DatabaseError) -> NotificationHealth
   ) async throws(DatabaseError) -> NotificationHealth {

@@ -2,18 +2,18 @@ import Ledger
 import Synchronization
 import Time
 
-/// Customers who had too many rows to be compared a moment ago.
+/// Customers that recently had too many rows for a comparison.
 ///
-/// Reading such a customer again would cost the database thousands of rows, and come to the same.
+/// Reading such a customer again would cost the database thousands of rows, with the same result.
 final class OversizedCustomerCache: Sendable {
   private struct Customer: Hashable {
     let scope: AppScope
     let id: String
   }
 
-  /// How long a customer is remembered: only an erasure makes one smaller.
+  /// The time that a customer is remembered; only an erasure makes one smaller.
   private static let kept = Interval.hours(1)
-  /// At so many all are forgotten; each is found again by one more reading.
+  /// The size at which the cache is cleared; each customer returns after one more read.
   private static let most = 1_024
 
   private let until = Mutex<[Customer: Timestamp]>([:])

@@ -3,17 +3,17 @@ package import Purchases
 package import Receipts
 package import Signing
 
-/// A request that was read, and its receipt, proven or not.
+/// A parsed request with its receipt, proven or not.
 package struct ParsedCall: Sendable {
   package let request: VerifyReceiptRequestBody
-  /// Nil when there is none to read.
+  /// `nil` without a readable one.
   package let reading: ReceiptReadResult?
-  /// The receipt in base64, mended.
+  /// The receipt in repaired base64.
   package let text: String
-  /// Of the receipt in base64, mended: the same however a client spells it.
+  /// The digest of the repaired base64, the same for every client's spelling.
   package let digest: Digest
 
-  /// Blocks for the length of a signature; call it beside the threads that serve.
+  /// Blocks for the time of a signature check, so call it off the serving threads.
   package init(_ body: [UInt8], reader: ReceiptReader, memory: VerifiedReceiptCache) {
     request = VerifyReceiptRequestBody(body)
     guard let data = request.receiptData else {
@@ -43,15 +43,15 @@ package struct ParsedCall: Sendable {
     return first > 0x20 && last > 0x20
   }
 
-  /// Of the proven receipt.
+  /// The proven receipt.
   package var proven: Receipt? {
     if case .verified(let verified)? = reading { verified.receipt } else { nil }
   }
 
-  /// What it names, proven or not: only to find out whose rules hold.
+  /// The named app, proven or not, only to select the rules.
   package var bundleID: String? { reading?.receipt?.bundleID }
 
-  /// What was found out so far, for the checks before those that take the ledger.
+  /// Returns the findings for the checks that precede those with the ledger.
   package func findings(asked environment: Environment) -> RequestValidation {
     var found = RequestValidation(asked: environment, environment: proven?.environment)
     found.isJSON = request.isReadable
@@ -63,7 +63,7 @@ package struct ParsedCall: Sendable {
 }
 
 extension Receipt {
-  /// Whether a period of a subscription that renews is in it.
+  /// Whether it contains a period of an auto-renewable subscription.
   var holdsSubscription: Bool {
     switch self {
     case .app(let receipt): receipt.purchases.contains { $0.expiresDate != nil || $0.productType == .autoRenewable }

@@ -5,9 +5,9 @@ package import Purchases
 package import Receipts
 package import Time
 
-/// What the ledger knows of a customer, folded: the facts of an answer, and what its freshness is judged by.
+/// The ledger's resolved data of a customer: the facts of a response, and the inputs of its freshness.
 ///
-/// Pure. Only what Apple signed in V2 makes an answer; what unsigned messages claim never does.
+/// Pure. Only data that Apple signed in V2 enters a response; claims of unsigned messages never do.
 package struct ResolvedCustomer: Sendable {
   private let knowledge: CustomerStatements
   private let purchases: [Purchase]
@@ -28,10 +28,10 @@ package struct ResolvedCustomer: Sendable {
     }
   }
 
-  /// Purchases, each period of a subscription for itself.
+  /// The number of purchases, counting each period of a subscription.
   var rowCount: Int { purchases.count }
 
-  /// What an answer is composed from.
+  /// The facts from which a response is composed.
   package var facts: CustomerFacts {
     var answered: [PurchaseKey: PurchaseStatement] = [:]
     for statement in knowledge.answered where statement.rank >= answered[statement.key]?.rank ?? statement.rank {
@@ -48,15 +48,17 @@ package struct ResolvedCustomer: Sendable {
       }, renewals: renewals)
   }
 
-  /// The same for an answer to `receipt`.
+  /// Returns the facts for a response to `receipt`.
   package func facts(for receipt: Receipt, at now: Timestamp) -> CustomerFacts {
     var facts = facts
     facts.isForgotten = isForgotten(receipt, at: now)
     return facts
   }
 
-  /// Whether Apple said lately that it knows none of the receipt's ids, well after it was made, and nothing in it has ended
-  /// since: then there is nothing that Apple could tell of it.
+  /// Whether Apple recently reported all of the receipt's IDs as unknown, well after its creation, with no end in it
+  /// since.
+  ///
+  /// Then Apple has no data about it.
   private func isForgotten(_ receipt: Receipt, at now: Timestamp) -> Bool {
     guard let since = knowledge.forgottenSince, purchases.isEmpty, now < since + Self.oblivion,
       let made = receipt.signedAt, made + .hours(1) <= since
@@ -64,10 +66,10 @@ package struct ResolvedCustomer: Sendable {
     return !Self.ends(in: receipt).values.contains { since < $0 && $0 <= now }
   }
 
-  /// How long it is believed that Apple knows none of the ids of a receipt.
+  /// The time for which Apple's report of unknown IDs is trusted.
   private static let oblivion = Interval.hours(24)
 
-  /// In the order in which the subscriptions were first bought.
+  /// The renewals in the order in which the subscriptions were first bought.
   private var renewals: [CustomerFacts.Renewal] {
     let first = Dictionary(
       subscriptions.map { ($0.key.originalTransactionID, $0.periods.first?.purchaseDate ?? Timestamp(.min)) }
@@ -84,9 +86,9 @@ package struct ResolvedCustomer: Sendable {
     }
   }
 
-  /// Whether the customer was asked to agree to the price of the subscription, and the question still counts.
+  /// Whether the customer was asked to agree to the subscription's price, and the question is still open.
   ///
-  /// It does not if the subscription was bought again since, after it had ended or as an upgrade.
+  /// A later purchase of the subscription, after its end or as an upgrade, closes it.
   private func wasAskedToConsent(_ id: String) -> Bool {
     guard let asked = knowledge.askedToConsent[id] else { return false }
     return !purchases.contains {
@@ -107,19 +109,19 @@ package struct ResolvedCustomer: Sendable {
     return evidence
   }
 
-  /// Subscriptions about which Apple has not told what became of their end.
+  /// Returns the subscriptions whose outcome after their end Apple has not reported.
   func silent(at now: Timestamp) -> [String] {
     subscriptions.filter { subscription in
       let asked = knowledge.histories[subscription.key.originalTransactionID]
       if subscription.overdueRenewal(at: now, allowing: .milliseconds(0), asked: asked) != nil { return true }
       guard let end = subscription.endWithRenewalToCome(at: now) else { return false }
-      // Asked well after it, Apple knew no more: then there is nothing to wait for.
+      // Apple reported nothing new well after it, so nothing is missing.
       guard let asked, asked >= end + .hours(1) else { return true }
       return asked + .minutes(1) < subscription.renewalLastHeard
     }.map(\.key.originalTransactionID)
   }
 
-  /// Lines of the receipt that nothing signed has, or of which nothing signed says what the receipt says: that they are over.
+  /// Returns the receipt's lines without signed data, or with an end that no signed data confirms.
   private func unknownLines(in receipt: Receipt) -> [(line: String, id: String)] {
     let lines = Set(purchases.compactMap { $0.facts.text(.webOrderLineItemId) })
     let originals = Set(purchases.map(\.key.originalTransactionID))
@@ -134,7 +136,7 @@ package struct ResolvedCustomer: Sendable {
     switch receipt {
     case .app(let receipt):
       return receipt.purchases.compactMap { purchase in
-        // V2 has no word for free subscriptions, which are discontinued.
+        // V2 does not report free subscriptions, which are discontinued.
         purchase.productType == .freeSubscription
           ? nil
           : unknown(
@@ -148,22 +150,23 @@ package struct ResolvedCustomer: Sendable {
     }
   }
 
-  /// Whether an answer of what is known and the receipt would call a subscription ended of which nothing was heard since
-  /// its end: then nothing is answered rather than that.
+  /// Whether a response from the ledger and the receipt would report an end without any notification about it.
+  ///
+  /// Such a response must not be sent.
   package func endsUnheard(with receipt: Receipt, at now: Timestamp) -> Bool {
-    // Whether it was to renew does not count here: the customer can have changed that, and the news of it be lost.
+    // The intent to renew does not count: the customer may have changed it, and the notification may be lost.
     if !silent(at: now).isEmpty || subscriptions.contains(where: { isOverUnheard($0, at: now) }) { return true }
     let ends = Self.ends(in: receipt)
     return ends.contains { id, end in
       guard end <= now else { return false }
       guard let known = subscriptions.first(where: { $0.key.originalTransactionID == id }) else { return true }
-      // A period that only the receipt has is later than all that was heard.
+      // A period that only the receipt has is later than all notifications.
       let last = known.periods.compactMap(\.expiresDate).max() ?? Timestamp(.min)
       return end.wholeSeconds > last.wholeSeconds && known.renewalLastHeard.wholeSeconds < end.wholeSeconds
     }
   }
 
-  /// Whether its last period is over, and nothing was heard of it since.
+  /// Whether its last period has ended without a notification since.
   private func isOverUnheard(_ subscription: Subscription, at now: Timestamp) -> Bool {
     guard let period = subscription.newest, let end = period.expiresDate, end <= now else { return false }
     if let revoked = period.revocationDate, revoked <= end { return false }
@@ -171,7 +174,7 @@ package struct ResolvedCustomer: Sendable {
     return subscription.renewalLastHeard.wholeSeconds < end.wholeSeconds && asked < end
   }
 
-  /// When the last period of each subscription ends that the receipt has.
+  /// Returns the end of each subscription's last period in the receipt.
   private static func ends(in receipt: Receipt) -> [String: Timestamp] {
     var ends: [String: Timestamp] = [:]
     func note(_ id: String?, _ end: Timestamp?) {
@@ -185,16 +188,16 @@ package struct ResolvedCustomer: Sendable {
     return ends
   }
 
-  // MARK: What becomes of it
+  // MARK: Results
 
-  /// When the answer changes by itself: the next end of a period or of a grace period.
+  /// Returns the time at which the response changes without new data: the next end of a period or grace period.
   package func nextChange(after now: Timestamp) -> Timestamp? {
     let ends = purchases.compactMap(\.expiresDate)
     let graces = knowledge.renewals.compactMap { $0.facts.date(.gracePeriodExpiresDate) }
     return (ends + graces).filter { $0 > now }.min()
   }
 
-  /// What news about this customer names.
+  /// The nodes by which messages about this customer are recognized.
   package var names: Set<CustomerNode> {
     var names = Set(knowledge.originalTransactionIDs.map(CustomerNode.originalTransactionID))
     for purchase in purchases {
@@ -203,7 +206,7 @@ package struct ResolvedCustomer: Sendable {
     return names
   }
 
-  /// Whether Apple said of every id that the account is gone, and nothing was signed of it since.
+  /// Whether Apple reported every ID's account as deleted, without signed data since.
   package var isAccountGone: Bool {
     !knowledge.asked.isEmpty
       && knowledge.asked.allSatisfy { id in
@@ -216,9 +219,10 @@ package struct ResolvedCustomer: Sendable {
       }
   }
 
-  /// By which Apple is asked: subscriptions of which news is missing first, then ids of which no history is known.
+  /// Returns the IDs for a lookup: subscriptions with missing notifications first, then IDs without a history.
   ///
-  /// - Parameter made: when the receipt was made that names them: asked before, or soon after, Apple may not have known them.
+  /// - Parameter made: the creation date of the receipt with the IDs: a lookup before it or soon after may have come
+  ///   too early for Apple.
   package func idsToAsk(atMost most: Int, receiptMade made: Timestamp? = nil, at now: Timestamp) -> [String] {
     let missing = knowledge.asked.filter { id in
       guard knowledge.histories[id] == nil, let unknown = knowledge.unknown[id] else {
@@ -226,21 +230,21 @@ package struct ResolvedCustomer: Sendable {
       }
       return unknown.settledAt < (made ?? Timestamp(0)) + .hours(1) || unknown.settledAt + Self.oblivion <= now
     }
-    // One of the receipt's own in any case: what is linked may be an id that Apple does not know.
+    // At least one of the receipt's own: a linked ID may be unknown to Apple.
     let named = silent(at: now) + missing + knowledge.asked.suffix(1) + knowledge.unheld
     var seen: Set<String> = []
     return Array(named.filter { seen.insert($0).inserted }.prefix(most))
   }
 
-  /// One of the account's ids, always the same one while nothing more is known: who asks about a customer at once asks once.
+  /// One of the account's IDs, stable until new data arrives, so that simultaneous requests share one lookup.
   package var name: String { knowledge.originalTransactionIDs.min() ?? "" }
 }
 
 extension Subscription {
-  /// When its last period ended, if the last word is that it renews, and that nothing keeps it from doing so; else nil.
+  /// Returns the end of its last period if its latest data announces a renewal without obstacles; otherwise `nil`.
   ///
-  /// A charge that goes through late renews periods that are over by then, one after the other. Each is news after the end
-  /// of its period, and the next may be missing. Apple says of what has really ended why it has, or that it charges again.
+  /// A late charge renews past periods one after the other. Each notification arrives after the end of its period, and
+  /// the next may be missing. For a real end, Apple reports the reason, or that it retries the charge.
   fileprivate func endWithRenewalToCome(at now: Timestamp) -> Timestamp? {
     guard let period = newest, let end = period.expiresDate, end <= now, period.revocationDate == nil,
       let facts = renewal?.facts, facts.integer(.autoRenewStatus) == 1, facts.flag(.isInBillingRetryPeriod) != true,

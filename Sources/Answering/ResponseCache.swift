@@ -4,23 +4,23 @@ import Signing
 import Synchronization
 package import Time
 
-/// What an answer is the answer to: the same for requests that get the same answer.
+/// The identity of a response: equal for requests with the same response.
 struct ResponseCacheKey: Hashable {
   let scope: AppScope
-  /// Of the app's stage.
+  /// The epoch of the app's stage.
   let epoch: Int64
-  /// Of the receipt in base64, mended.
+  /// The digest of the repaired base64 receipt.
   let receipt: Digest
   let excludesOldTransactions: Bool
   var tellsSubscriptions: Bool
-  /// The readings that the app chose.
+  /// The app's chosen readings.
   let readings: [String]
 }
 
-/// The last answers, given again to clients that send the same receipt again and again.
+/// The last responses, for clients that send the same receipt repeatedly.
 ///
-/// For seconds alone, never beyond the moment at which a period ends, and not after news of the customer was committed by
-/// this process; what another process commits is seen when the time is over. Bounded in answers and in bytes, the oldest go
+/// An entry lasts only seconds, never beyond the end of a period, and not after this process commits a message about
+/// the customer. Other processes' commits take effect when it expires. Bounded in entries and bytes, oldest removed
 /// first.
 package final class ResponseCache: Sendable {
   private struct Kept {
@@ -28,7 +28,7 @@ package final class ResponseCache: Sendable {
     let names: [Name]
     let givenUntil: Timestamp
 
-    /// Of the memory that it takes, with what it is found by.
+    /// The approximate memory of the entry and its keys.
     var bytes: Int { reply.body.count + 512 + names.count * 256 }
   }
 
@@ -40,14 +40,14 @@ package final class ResponseCache: Sendable {
   private struct State {
     var entries: [ResponseCacheKey: Kept] = [:]
     var keys: [Name: Set<ResponseCacheKey>] = [:]
-    /// In the order in which they were kept; those before `oldest` are gone.
+    /// The keys in order of insertion; those before `oldest` are removed.
     var order: [ResponseCacheKey] = []
     var oldest = 0
     var bytes = 0
-    /// How much news came, and which was the last of each customer: an answer that was begun before is not kept.
+    /// The number of messages, and the last one of each customer: a response begun before it is not stored.
     var news: UInt64 = 0
     var lastNews: [Name: UInt64] = [:]
-    /// Since when `lastNews` has all.
+    /// The number since which `lastNews` is complete.
     var remembered: UInt64 = 0
   }
 
@@ -56,7 +56,7 @@ package final class ResponseCache: Sendable {
   private let mostBytes: Int
   private let most: Int
 
-  /// - Parameter kept: how long an answer is given again; nothing is kept for 0.
+  /// - Parameter kept: how long an entry lasts; 0 disables the cache.
   package init(kept: Interval, mostBytes: Int = 64 << 20, most: Int = 20_000) {
     self.kept = kept
     self.mostBytes = mostBytes
@@ -67,7 +67,7 @@ package final class ResponseCache: Sendable {
 
   var isOn: Bool { kept > .milliseconds(0) }
 
-  /// A mark of now: an answer from what is read afterwards may be kept unless news came since.
+  /// The current mark: a response from data read after it may be stored unless a message arrived since.
   var mark: UInt64 { state.withLock { $0.news } }
 
   func answer(to key: ResponseCacheKey, at now: Timestamp) -> ComposedResponse? {
@@ -105,7 +105,7 @@ package final class ResponseCache: Sendable {
         Self.forget(state.order[state.oldest], &state)
         state.oldest += 1
       }
-      // Those that were forgotten stand in the order until there are as many of them as of the others.
+      // Removed keys stay in the order until they are as many as the others.
       if state.order.count > 2 * state.entries.count + 64 {
         var seen: Set<ResponseCacheKey> = []
         state.order = state.order.dropFirst(state.oldest).filter {
@@ -116,7 +116,7 @@ package final class ResponseCache: Sendable {
     }
   }
 
-  /// Forgets what was answered about customers of whom these nodes are members.
+  /// Removes the responses about customers with these members.
   func forget(_ nodes: Set<CustomerNode>, in scope: AppScope) {
     guard isOn, !nodes.isEmpty else { return }
     state.withLock { state in
@@ -133,7 +133,7 @@ package final class ResponseCache: Sendable {
     }
   }
 
-  /// Forgets what was answered about everybody of whom these messages tell.
+  /// Removes the responses about all customers in these messages.
   package func note(_ entries: [LedgerEntry]) {
     guard isOn else { return }
     for case .accepted(let accepted) in entries.map(\.content) {

@@ -5,16 +5,16 @@ import Purchases
 import Receipts
 import Time
 
-/// What would be answered now from what is known, without asking anybody: for people who want to see why.
+/// The response that the ledger would give now without any request to Apple, for people.
 package struct ResponsePreview: Sendable {
   package let request: ComposerRequest
-  /// Why what is known may not be all there is; empty when the ledger alone would answer.
+  /// The reasons why the data may be incomplete; empty if the ledger would respond without Apple.
   package let reasons: [StalenessReason]
-  /// Who would answer if Apple could not be asked; nil for nobody: then the status is 21005.
+  /// The source if Apple could not be asked; `nil` means status 21005.
   package let source: ResponseSource?
   private let customer: ResolvedCustomer
 
-  /// Whether Apple knows no id of the receipt any more: then the answer is the receipt alone.
+  /// Whether Apple no longer knows any ID of the receipt, so that only the receipt makes the response.
   package var isForgotten: Bool { facts.isForgotten }
 
   package init(
@@ -36,7 +36,7 @@ package struct ResponsePreview: Sendable {
 
   private var facts: CustomerFacts { customer.facts(for: request.receipt, at: request.date) }
 
-  /// The answer, with what made each of its fields; whatever is missing in it.
+  /// Returns the response with the source of each field, even if data is missing.
   package func explained(by composer: ResponseComposer) -> ResponseComposer.Explained {
     composer.explain(request, facts)
   }

@@ -1,11 +1,11 @@
-/// Who gave an answer; what `Switchyard-Answered-By` says.
+/// The source of a response, sent in `Switchyard-Answered-By`.
 package enum ResponseSource: String, Hashable, Sendable, CaseIterable {
   /// Apple's verifyReceipt, passed through.
   case apple
-  /// What the ledger knew.
+  /// The ledger.
   case ledger
-  /// The ledger, after Apple's history was asked for.
+  /// The ledger, after Apple's history was requested.
   case lookUp = "lookup"
-  /// The ledger and the receipt, of which news may be missing; nothing in it was called ended unheard.
+  /// The ledger and the receipt, possibly without the latest data; no subscription's end in it is unconfirmed.
   case receipt
 }

@@ -5,18 +5,18 @@ import Purchases
 import Receipts
 import Rollout
 
-/// Whose request it is, where that decides who answers.
+/// The app and stage of a request, which decide the source of its response.
 struct CallScope: Sendable {
-  /// Nil: an app that is not registered, or nobody knows whose.
+  /// `nil` for an unregistered or unknown app.
   let app: App?
   let flag: StageRecord?
 
   init(app: App, flag: StageRecord) { (self.app, self.flag) = (app, flag) }
 
-  /// Nil when it is Apple's to answer.
+  /// Returns `nil` if Apple must respond.
   ///
-  /// By the stage of the app that the receipt names; of a request that names none by that of its shared secret. What
-  /// cannot be told apart is Apple's as long as any app's answers are in this environment: it may be of that one.
+  /// The stage is that of the receipt's app, otherwise that of the shared secret's app. A request without either is
+  /// Apple's as long as any app in this environment uses Apple's responses, because it may be that one's.
   init?(_ app: App?, _ posted: ParsedCall, in environment: Environment, _ apps: AppRegistrySnapshot) {
     self.app = app
     flag = app.flatMap { apps.flag(of: AppScope(app: $0.id, environment: environment)) }
@@ -29,7 +29,7 @@ struct CallScope: Sendable {
 }
 
 extension AppRegistrySnapshot {
-  /// Whether every app's verifyReceipt is answered by us in this environment.
+  /// Whether Switchyard responds for every app in this environment.
   func leavesNothingToApple(in environment: Environment) -> Bool {
     !apps.contains { app in
       flag(of: AppScope(app: app.id, environment: environment)).map { $0.stage.answers != .ledger } ?? false
@@ -44,18 +44,20 @@ extension AppRegistrySnapshot {
   }
 }
 
-/// A request whose answer is ours to decide.
+/// A request that Switchyard decides.
 struct RoutedCall: Sendable {
   let call: VerifyReceiptCall
   let posted: ParsedCall
   let place: CallScope
-  /// The apps as they were when it came.
+  /// The apps at its arrival.
   let apps: AppRegistrySnapshot
-  /// Whether Apple was asked, and did not answer.
+  /// Whether Apple was asked without a response.
   var isWithoutApple = false
 
-  /// Whether Apple's verifyReceipt may be asked: before `complete`; about an app that nobody registered for the operator's
-  /// own callers, and for everybody until every app is in `complete`: a forgotten app must not break.
+  /// Whether Apple's verifyReceipt may be asked: before `complete`.
+  ///
+  /// For an unregistered app it may be asked for the operator's own callers, and for all callers until every app is in
+  /// `complete`, because a forgotten app must not break.
   var mayAskApple: Bool {
     if isWithoutApple { return false }
     if let flag = place.flag { return flag.stage.asksVerifyReceipt }
@@ -63,7 +65,7 @@ struct RoutedCall: Sendable {
   }
 
   func outcome(of row: ResponseStatusTable.Row, _ reasons: [StalenessReason] = []) -> CallOutcome {
-    // The right secret may be the one that this process has no key for: nobody is refused for that.
+    // The right secret may be one that this process cannot open, which must not cause a rejection.
     if row.check == .secret, let app = place.app, apps.hasUnopenedSecret(app) { return failed(21_009) }
     return switch row.answer {
     case .status(let status):
@@ -84,9 +86,9 @@ struct RoutedCall: Sendable {
         reasons: reasons, isOwnFailure: isOwnFailure))
   }
 
-  /// We cannot answer: Apple is asked where it may be.
+  /// Returns the outcome of a failure: Apple is asked if it may be.
   ///
-  /// - Parameter status: 21005 for a line that is full, which is no failure of ours: strangers can fill it.
+  /// - Parameter status: 21005 for a full queue, which is not a local failure: strangers can fill it.
   func failed(_ status: Int64) -> CallOutcome {
     mayAskApple
       ? ask(.status(status), [], isOwnFailure: status != 21_005)
@@ -94,12 +96,12 @@ struct RoutedCall: Sendable {
   }
 }
 
-/// A request that passed every check that takes no data.
+/// A request that passed every check without data.
 struct ValidatedCall: Sendable {
   var what: RoutedCall
   let app: App
   let receipt: Receipt
-  /// Of the receipt.
+  /// The IDs of the receipt.
   let ids: [String]
   let found: RequestValidation
   let key: ResponseCacheKey

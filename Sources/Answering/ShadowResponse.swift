@@ -10,61 +10,61 @@ package import Runtime
 package import Signing
 package import Time
 
-/// What we would have answered to a request that Apple answered, and what it was made from.
+/// The response that Switchyard would have sent to a request that Apple answered, with its inputs.
 package struct ShadowResponse: Sendable {
   package let app: App
   package let scope: AppScope
   package let flag: StageRecord
   package let receipt: Receipt
-  /// In base64.
+  /// The base64 receipt.
   package let receiptData: String
   package let excludesOldTransactions: Bool
-  /// Whether the answer tells of more than the receipt.
+  /// Whether the response contains more than the receipt.
   package let tellsSubscriptions: Bool
-  /// Our answer, as it would be sent.
+  /// The response's bytes.
   package let body: [UInt8]
-  /// What it was composed from; nothing that Apple's verifyReceipt ever answered is in it.
+  /// The facts from which it was composed, without data of Apple's verifyReceipt.
   package let facts: CustomerFacts
-  /// Every originalTransactionId that is known of the account.
+  /// The known originalTransactionIds of the account.
   package let account: Set<String>
   package let signedAt: [String: Timestamp]
-  /// Why Apple would have been asked in place of giving this answer; empty when it would have been given.
+  /// The reasons why Apple would have been asked instead; empty if this response would have been sent.
   package let reasons: [StalenessReason]
-  /// Whether a check left the answer to Apple.
+  /// Whether a check left the response to Apple.
   package let isApples: Bool
-  /// What composed it.
+  /// The composer of the response.
   package let composer: ResponseComposer
 
-  /// By what Apple signed in the receipt, however it is dressed: of one receipt there are any number of spellings.
+  /// The digest of the receipt's signed content, because one receipt has any number of spellings.
   package var voice: Digest { receipt.voice }
 
-  /// Whether the ledger alone would have given it.
+  /// Whether it would have been sent without a request to Apple.
   package var isFresh: Bool { reasons.isEmpty && !isApples }
 }
 
 extension Receipt {
-  /// By what Apple signed, however the receipt is dressed.
+  /// The digest of the signed content, independent of the spelling.
   var voice: Digest {
     let made = signedAt.map { "\($0.sinceEpoch)" } ?? "-"
     return .sha256(Array("\(bundleID ?? "") \(made) \(originalTransactionIDs)".utf8))
   }
 }
 
-/// Why there is no candidate for a request; the names are a metric's labels.
+/// The reason why a request has no candidate; the names are a metric's labels.
 package enum ShadowSkipReason: String, Error, Sendable, CaseIterable {
-  /// The receipt is not proven: it has no voice.
+  /// The receipt is not proven.
   case unproven
   case unknownApp
   /// The app's stage compares nothing.
   case notCompared
-  /// Something of the customer came in since: it may have been asked for because of Apple's answer.
+  /// Data of the customer arrived since, possibly because of Apple's response.
   case learned
-  /// The customer has more rows than are read for a comparison.
+  /// The customer has too many rows for a comparison.
   case tooLarge
   case failed
 }
 
-/// What is known of a customer without Apple's answers of verifyReceipt.
+/// The data of a customer without Apple's verifyReceipt responses.
 private struct ShadowCustomer: Sendable {
   let facts: CustomerFacts
   let account: Set<String>
@@ -74,16 +74,16 @@ private struct ShadowCustomer: Sendable {
 }
 
 extension VerifyReceiptResponder {
-  /// Composes what we would answer, for comparison alone: nothing is asked, stored or remembered.
+  /// Composes Switchyard's response only for comparison, without requests, writes or caching.
   ///
-  /// Apple's own earlier answers are not used, and nothing that was learned after `askedAt`: a customer of whom something
-  /// came in since then has no candidate.
+  /// Apple's own earlier responses are not used, and no data from after `askedAt`: a customer with data since then has
+  /// no candidate.
   ///
   /// - Parameters:
-  ///   - thread: verifies the signature and composes the answer.
-  ///   - askedAt: before Apple was asked for the answer that this is compared with.
-  ///   - date: for which it is composed; that of Apple's answer.
-  ///   - inAnyStage: whether an operator asks for it, in whatever stage the app is.
+  ///   - thread: verifies the signature and composes the response.
+  ///   - askedAt: before Apple was asked for the compared response.
+  ///   - date: the date of the composition, from Apple's response.
+  ///   - inAnyStage: whether an operator requests it, regardless of the app's stage.
   package func candidate(
     for call: VerifyReceiptCall, on thread: LowPriorityThread, askedAt: Timestamp, date: Timestamp?,
     inAnyStage: Bool = false
@@ -156,7 +156,7 @@ extension VerifyReceiptResponder {
     return found.contains(asked) ? asked : [Environment.production, .sandbox].first(where: found.contains)
   }
 
-  /// Rows of one kind of a customer who is compared.
+  /// The largest number of rows of one kind for a comparison.
   private static let mostCompared = 5_000
 
   private func known(
@@ -187,7 +187,7 @@ extension VerifyReceiptResponder {
 }
 
 extension ShadowCustomer {
-  /// Folds thousands of rows.
+  /// Resolves thousands of rows.
   fileprivate init(
     _ knowledge: CustomerStatements, asking ids: [String], with receipt: Receipt, _ flow: NotificationHealth,
     at now: Timestamp

@@ -1,4 +1,4 @@
-/// The stages could not be looked at lately: an app may have been taken back, so we do not answer.
+/// The stages could not be read recently: an app may have been rolled back, so Switchyard does not respond.
 package struct StagesUnavailable: Error, CustomStringConvertible {
   package var description: String { "the stages could not be read in time, so Switchyard did not answer" }
 }

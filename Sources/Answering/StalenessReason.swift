@@ -1,27 +1,27 @@
-/// Why what is known of a customer may not be all there is.
+/// The reason why a customer's stored data may be incomplete.
 package enum StalenessReason: Hashable, Sendable {
-  /// The receipt has no purchase by which the customer could be known.
+  /// The receipt has no purchase that identifies the customer.
   case noPurchases
-  /// No history of Apple's ever held the id.
+  /// Apple's histories never contained the ID.
   case noHistory(String)
-  /// The receipt proves a line that Apple's signed data does not have, and no history was asked since.
+  /// The receipt proves a line that Apple's signed data lacks, and no history was requested since.
   case unknownLine(String)
-  /// Apple links the id with the customer, and no history has held it.
+  /// Apple links the ID with the customer, and no history contained it.
   case notHeld(String)
-  /// Apple is being asked, or is to be asked.
+  /// A lookup at Apple is in flight or due.
   case lookUpOpen
-  /// The subscription should have renewed, and nobody said a word since.
+  /// The subscription should have renewed, without any notification since.
   case silent(String)
-  /// Nothing proven came in the last 25 hours.
+  /// No proven message arrived in the last 25 hours.
   case noNews
-  /// A heartbeat did not come back.
+  /// A heartbeat did not return.
   case newsLost
-  /// Notifications of a day after the history are missing or were refused.
+  /// Notifications of a day after the history are missing or were rejected.
   case gapSinceHistory
-  /// What came was not compared with what Apple sent for two days.
+  /// Notifications were not compared with Apple's history for two days.
   case notCompared
 
-  /// One word for metrics, logs and programs.
+  /// The name for metrics, logs and programs.
   package var name: String {
     switch self {
     case .noPurchases: "noPurchases"
@@ -37,7 +37,7 @@ package enum StalenessReason: Hashable, Sendable {
     }
   }
 
-  /// The originalTransactionId or line that it is about.
+  /// The originalTransactionId or line.
   package var id: String? {
     switch self {
     case .noHistory(let id), .unknownLine(let id), .notHeld(let id), .silent(let id): id
@@ -45,7 +45,7 @@ package enum StalenessReason: Hashable, Sendable {
     }
   }
 
-  /// For people.
+  /// The text for people.
   package var text: String {
     switch self {
     case .noPurchases: "the receipt has no purchase by which the customer could be known"

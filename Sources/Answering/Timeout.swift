@@ -1,8 +1,8 @@
 import Synchronization
 
-/// The value of `work` if it ends within `limit`, else `otherwise`.
+/// Returns the value of `work` if it ends within `limit`, otherwise `otherwise`.
 ///
-/// A task group would wait for a child that hangs: here the caller leaves and the work goes on.
+/// A task group would wait for a child that hangs; here the caller leaves and the work continues.
 ///
 /// - Parameter late: called when the work ends after the limit.
 package func withTimeout<Value: Sendable>(
@@ -12,7 +12,7 @@ package func withTimeout<Value: Sendable>(
   await withTimeout(until: { try? await Task.sleep(for: limit) }, otherwise: otherwise, late: late, work)
 }
 
-/// The value of `work` if it ends before `end` returns, else `otherwise`.
+/// Returns the value of `work` if it ends before `end` returns, otherwise `otherwise`.
 ///
 /// - Parameter late: called when the work ends after all.
 package func withTimeout<Value: Sendable>(
@@ -37,7 +37,7 @@ private final class Race<Value: Sendable>: Sendable {
 
   init(_ waiter: CheckedContinuation<Value, Never>) { self.waiter = Mutex(waiter) }
 
-  /// Whether it was the first.
+  /// Returns whether it was the first.
   @discardableResult
   func finish(_ value: Value) -> Bool {
     let first = waiter.withLock { waiter in

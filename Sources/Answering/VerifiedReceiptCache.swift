@@ -2,37 +2,35 @@ import Receipts
 import Signing
 import Synchronization
 
-/// The proven receipts that a class of callers sent last: old clients send the same one again and again, and it is proven once.
+/// The last proven receipts of one class of callers, because old clients send the same one repeatedly.
 ///
-/// What a receipt says depends on its bytes alone, so what is remembered is what reading it again would say. What nobody
-/// vouches for is not remembered: forged receipts push out nothing. Bounded in bytes; when half of them are newer than
-/// everything else, everything else goes.
+/// A receipt's content depends only on its bytes, so an entry equals another read. Unverified receipts are not stored,
+/// so forgeries remove nothing. Bounded in bytes; when half of them are newer than the rest, the rest is removed.
 package final class VerifiedReceiptCache: Sendable {
   private struct State {
     var newer: [Digest: VerifiedReceipt] = [:]
     var older: [Digest: VerifiedReceipt] = [:]
-    /// Of `newer`.
+    /// The bytes of `newer`.
     var bytes = 0
   }
 
   private let state = Mutex(State())
   private let mostBytes: Int
 
-  /// - Parameter mostBytes: of receipts in base64; what is remembered of one takes about as much.
+  /// - Parameter mostBytes: of base64 receipts; an entry takes about the same.
   package init(mostBytes: Int = 8 << 20) { self.mostBytes = mostBytes }
 
-  /// Receipts that are remembered.
   package var count: Int { state.withLock { $0.newer.count + $0.older.count } }
 
-  /// - Parameter digest: of the receipt in base64.
+  /// - Parameter digest: of the base64 receipt.
   func receipt(_ digest: Digest) -> VerifiedReceipt? {
     state.withLock { $0.newer[digest] ?? $0.older[digest] }
   }
 
-  /// - Parameter bytes: of the receipt in base64.
+  /// - Parameter bytes: of the base64 receipt.
   func keep(_ receipt: VerifiedReceipt, _ digest: Digest, bytes: Int) {
     guard bytes <= mostBytes / 16 else { return }
-    // Given back when the lock is open again: thousands of receipts take a while.
+    // Released after the lock: freeing thousands of receipts is slow.
     var gone: [Digest: VerifiedReceipt] = [:]
     state.withLock { state in
       guard state.newer.updateValue(receipt, forKey: digest) == nil else { return }

@@ -1,16 +1,17 @@
 package import Ledger
 package import Purchases
 
-/// A request to verifyReceipt, as it came.
+/// A request to verifyReceipt, as received.
 package struct VerifyReceiptCall: Sendable {
   package let body: [UInt8]
-  /// Of the address that was asked.
+  /// The requested endpoint's environment.
   package let environment: Environment
-  /// The app whose bearer token the request has, or whose client's certificate.
+  /// The app of the request's bearer token, or of its client's certificate.
   package let tokensApp: App?
   /// Whether it comes from the operator's own networks.
   package let isOfBackEnd: Bool
-  /// Whether it waits for no stranger's: the operator's own, or with a token; once it is known of which app it is, that app's.
+  /// Whether it waits for no stranger's: the operator's own, or with a token, which must be the request's app's once
+  /// known.
   package private(set) var isNamed: Bool
 
   package init(body: [UInt8], environment: Environment, tokensApp: App? = nil, isOfBackEnd: Bool = false) {
@@ -21,7 +22,7 @@ package struct VerifyReceiptCall: Sendable {
     isNamed = isOfBackEnd || tokensApp != nil
   }
 
-  /// The same as a request about this app: another app's token makes it nobody's.
+  /// Returns the request for this app; another app's token no longer counts.
   func about(_ app: App?) -> Self {
     guard let app else { return self }
     var call = self

@@ -2,22 +2,22 @@ import JSON
 import Receipts
 import Wire
 
-/// The body of a request to verifyReceipt, as far as it can be read.
+/// The body of a request to verifyReceipt, as far as it is readable.
 ///
-/// Never throws: what a stranger sends is found, not judged. JSON whatever the content type says, with a byte order mark or
-/// without; else a form, which some old clients send.
+/// Never throws, because a stranger's input is reported, not judged. JSON regardless of the content type, with or
+/// without a byte order mark; otherwise a form, which some old clients send.
 package struct VerifyReceiptRequestBody: Hashable, Sendable {
   /// Bytes; Apple's own limit.
   package static let longest = 3_145_728
 
-  /// Whether it is an object, or a form with a receipt in it.
+  /// Whether it is an object, or a form with a receipt.
   package private(set) var isReadable = false
-  /// As it came, damaged perhaps; nil when there is none that is a text.
+  /// The receipt as received, perhaps damaged; `nil` without a text.
   package private(set) var receiptData: String?
   package private(set) var password: String?
   package private(set) var excludesOldTransactions = false
 
-  /// A request has three members, of which one is long: more of it is no request.
+  /// A request has three members, one of them long.
   private static let limits = JSONLimits(bytes: longest, depth: 8, values: 1_024)
   private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
@@ -40,11 +40,11 @@ package struct VerifyReceiptRequestBody: Hashable, Sendable {
 
 /// A body of `application/x-www-form-urlencoded`.
 ///
-/// A `+` stays one: base64 has it more often than a form has spaces, and clients that escaped it sent `%2B`.
+/// A `+` stays unchanged: base64 has it more often than a form has spaces, and clients that escaped it sent `%2B`.
 private struct PostedForm {
   private var values: [String: String] = [:]
 
-  /// Nil for anything that has no `receipt-data`.
+  /// Returns `nil` without `receipt-data`.
   init?(_ body: [UInt8]) {
     guard body.count <= VerifyReceiptRequestBody.longest, body.starts(with: "receipt-data=".utf8) || body.contains(0x26)
     else {

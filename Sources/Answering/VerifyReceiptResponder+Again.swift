@@ -6,9 +6,9 @@ package import Receipts
 package import Time
 
 extension VerifyReceiptResponder {
-  /// What is known by now of the customer of a receipt, of purchases up to `date`; nil where it is too much.
+  /// Returns the current data about a receipt's customer, of purchases up to `date`; `nil` if it is too large.
   ///
-  /// For a comparison that is looked at again: without Apple's own answers of verifyReceipt.
+  /// For repeating a comparison, without Apple's own verifyReceipt responses.
   package func facts(
     of receipt: Receipt, app: App, environment: Environment, until date: Timestamp
   ) async throws(DatabaseError) -> CustomerFacts? {
@@ -28,17 +28,17 @@ extension VerifyReceiptResponder {
     return facts
   }
 
-  /// What composes answers for the app as it is set now.
+  /// Returns the composer of the app's current settings.
   package func composer(for app: App) -> ResponseComposer? {
     composers.composer(choosing: directory.current().answerReadings(of: app))
   }
 
-  /// A number that changes with every change of a stage that this process has heard of.
+  /// A number that changes with every stage change that this process has read.
   package var stagesMark: Int64 { directory.current().mark }
 
-  /// The app as it is registered now.
+  /// Returns the app as it is registered now.
   package func app(_ id: App.ID) -> App? { directory.current().apps.first { $0.id == id } }
 
-  /// The app of this bundle id as it is registered now.
+  /// Returns the app of this bundle ID as it is registered now.
   package func app(named bundleID: String) -> App? { directory.current()[bundleID] }
 }

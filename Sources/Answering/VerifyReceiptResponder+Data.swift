@@ -6,29 +6,29 @@ import Receipts
 import Runtime
 import Time
 
-/// The data of an answer: read, judged, looked up or left to Apple, and composed.
+/// The data of a response: read, checked for freshness, looked up or left to Apple, and composed.
 extension VerifyReceiptResponder {
-  /// What one look at the ledger came to.
+  /// The result of one read of the ledger.
   private enum View {
     case decided(CallOutcome)
-    /// What is known may not be all there is.
+    /// The data may be incomplete.
     case stale(Stale)
   }
 
   private struct Stale {
     let reasons: [StalenessReason]
     let customer: LookupRateLimiter.Customer
-    /// By which Apple is asked.
+    /// The IDs for a lookup at Apple.
     let ids: [String]
   }
 
-  /// Answers a request that passed every check that takes no data.
+  /// Responds to a request that passed every check without data.
   func tell(_ request: ValidatedCall) async -> CallOutcome {
     do {
       let stale: Stale
       let first = try await view(
         request, .ledger,
-        // Where nobody may be asked now, what is known is all there will be.
+        // If no lookup is allowed now, the existing data is final.
         accepting: { stale in
           !request.what.mayAskApple && !turns.isOpen(stale.customer, at: clock.now())
         })
@@ -49,15 +49,14 @@ extension VerifyReceiptResponder {
     }
   }
 
-  /// What can be said while Apple, who was asked, does not answer.
+  /// Returns the response for a request that Apple did not answer.
   package func answer(without draft: FallbackResponse) async -> ComposedResponse {
     await reply(without: draft).about(draft.receipt)
   }
 
   private func reply(without draft: FallbackResponse) async -> ComposedResponse {
     let unavailable = ComposedResponse(status: 21_005, in: draft.environment, reasons: draft.reasons)
-    // Only what Apple itself said of the account is final; it knows more than we do of such a request, and is asked again
-    // with the next.
+    // Only Apple's own data about the account is final. Otherwise the next such request asks Apple again.
     func isSaid(_ reply: ComposedResponse) -> Bool { reply.source != nil || reply.status == 21_010 }
     switch draft.content {
     case .status(let status):
@@ -65,7 +64,7 @@ extension VerifyReceiptResponder {
       guard isSaid(reply), await isStillOurs(draft.place, in: draft.environment) else { return unavailable }
       return reply
     case .data(var request):
-      // Without a purchase nothing tells that the customer has none.
+      // Without a purchase, nothing proves that the customer has no purchases.
       if draft.reasons == [.noPurchases] { return unavailable }
       request.what.isWithoutApple = true
       guard case .answered(let reply) = await tell(request), isSaid(reply),
@@ -75,7 +74,8 @@ extension VerifyReceiptResponder {
     }
   }
 
-  /// Asks Apple about a customer, or waits for whoever does; false if that may not be now, or if Apple cannot be asked.
+  /// Looks a customer up at Apple, or waits for a lookup in flight; false if the limit forbids it, or if Apple cannot
+  /// be asked.
   func looked(up customer: LookupRateLimiter.Customer, _ ids: [String], _ app: App) async -> Bool {
     let (lookUp, within, pool, clock) = (lookUp, settings.lookUpWithin, pool, clock)
     let most = customer.isNamed ? Self.historiesOfNamed : Self.historiesOfStrangers
@@ -83,11 +83,11 @@ extension VerifyReceiptResponder {
       let (begun, scope) = (clock.now(), customer.scope)
       var (left, asked) = (ids[...], 0)
       while let id = left.popFirst(), asked < most, clock.now() - begun < within {
-        // What cannot be asked now is answered without it.
+        // Respond without the lookups that exceed the time.
         let time = Interval.milliseconds(within.milliseconds - (clock.now() - begun).milliseconds)
         guard (try? await lookUp([id], app, scope.environment, time)) != nil else { break }
         asked += 1
-        // One history has the whole account: none is asked for by another id that it held.
+        // One history has the whole account, so do not request it for another ID that it contained.
         let others = Array(left)
         guard !others.isEmpty else { break }
         let held = try? await pool.read { session throws(DatabaseError) in
@@ -100,15 +100,15 @@ extension VerifyReceiptResponder {
     }
   }
 
-  /// Histories that are asked for in one look-up, one after the other.
+  /// The number of consecutive histories in one lookup.
   ///
-  /// Most receipts are of one account, which is one. Those of others come with the seeds.
+  /// Most receipts are of one account, which needs one. Those of others come with the seeds.
   private static let historiesOfNamed = 20
   private static let historiesOfStrangers = 2
 
-  // MARK: A look at the ledger
+  // MARK: Reading the ledger
 
-  /// What is known of a customer, and why it may not be all.
+  /// The data of a customer, and the reasons why it may be incomplete.
   private struct Known: Sendable {
     let customer: ResolvedCustomer
     let reasons: [StalenessReason]
@@ -122,7 +122,7 @@ extension VerifyReceiptResponder {
   /// Rows of a customer of ordinary size, who is read and answered where the request runs.
   static let ordinaryRows = 256
 
-  /// Decides by what the ledger knows now; `stale` if that may not be all, and is not accepted.
+  /// Decides by the ledger's current data; `stale` if it may be incomplete, and is not accepted.
   private func view(
     _ request: ValidatedCall, _ source: ResponseSource, accepting: (Stale) -> Bool
   ) async throws -> View {
@@ -147,7 +147,7 @@ extension VerifyReceiptResponder {
     }
     if let row = checks.decide(found) { return .decided(what.outcome(of: row, known.reasons)) }
     if request.ids.isEmpty {
-      // Nothing tells whose it is: the purchases of this customer, if there are any, are not told.
+      // No owner is proven, so the purchases of this customer, if any, are not returned.
       return .decided(
         what.mayAskApple
           ? what.ask(.data(request), [.noPurchases])
@@ -187,19 +187,19 @@ extension VerifyReceiptResponder {
       let knowledge = try LedgerStore.knowledge(
         of: request.ids, app: request.app, environment: request.environment, atMost: rows, countsClaims: !isLarge,
         in: session)
-      // What takes long is done on the thread of its connection.
+      // Slow work is done on the thread of its connection.
       return isLarge ? (knowledge, Known(knowledge, for: request.receipt, flow, at: now)) : (knowledge, nil)
     }
     return folded ?? Known(knowledge, for: request.receipt, flow, at: now)
   }
 
-  // MARK: An answer
+  // MARK: Composing
 
   private func lane(of request: ValidatedCall) -> CallQueue { lane(of: request.what.call) }
 
   func lane(of call: VerifyReceiptCall) -> CallQueue { call.isNamed ? named : strangers }
 
-  /// The ledger and the receipt alone, if that calls nothing ended of which nothing was heard.
+  /// Responds with only the ledger and the receipt, if that reports no unconfirmed end.
   private func withoutNews(
     _ request: ValidatedCall, _ known: Known, at now: Timestamp
   ) async -> CallOutcome {
@@ -212,7 +212,7 @@ extension VerifyReceiptResponder {
   /// Bytes of a receipt that is answered where its request runs.
   private static let shortReceipt = 256 << 10
 
-  /// - Parameter now: the moment of what is known.
+  /// - Parameter now: the time of the data.
   private func compose(
     _ request: ValidatedCall, _ customer: ResolvedCustomer, _ source: ResponseSource, _ reasons: [StalenessReason],
     at now: Timestamp
@@ -240,7 +240,7 @@ extension VerifyReceiptResponder {
     _ reasons: [StalenessReason]
   ) -> ComposedResponse {
     let body = composer.answer(request, facts)
-    // The status is the last member, or the first of older times; composed, it is one of two.
+    // The status is the last member, or the first in older formats; a composed status is one of two.
     let isEnded = body.suffix(16).elementsEqual(#"ed,"status":21006}"#.utf8.suffix(16))
     return ComposedResponse(body: body, status: isEnded ? 21_006 : 0, source: source, reasons: reasons)
   }

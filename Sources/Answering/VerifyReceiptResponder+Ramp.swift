@@ -5,11 +5,11 @@ import Receipts
 import Rollout
 import Time
 
-/// The stage `ramp`: our answers for a part of the customers, Apple's for the rest.
+/// The stage `ramp`: Switchyard's responses for a part of the customers, Apple's for the rest.
 extension VerifyReceiptResponder {
-  /// Whether the customer of a request gets our answer; whatever cannot be told is Apple's.
+  /// Whether the customer of a request gets Switchyard's response; unknown customers get Apple's.
   ///
-  /// Only a proven receipt of this environment with a purchase in it names a customer.
+  /// Only a proven receipt of this environment with a purchase identifies a customer.
   func isOurs(_ posted: ParsedCall, _ app: App, _ flag: StageRecord, in environment: Environment) async -> Bool {
     guard let receipt = posted.proven, let share = flag.share, receipt.environment ?? environment == environment else {
       return false
@@ -29,7 +29,7 @@ extension VerifyReceiptResponder {
 }
 
 extension ComposedResponse {
-  /// Whether it says that we cannot answer: where Apple can be asked, it is.
+  /// Whether it reports a local failure, in which case Apple is asked if possible.
   package var isOwnFailure: Bool {
     source == nil && (status == 21_005 || status == 21_009 || (21_100...21_199).contains(status))
   }

@@ -3,15 +3,17 @@ import Purchases
 import Receipts
 import Rollout
 
-/// By which stages a call is answered: an app may be taken back at any moment, in another process, while this one is suspended.
+/// The stages of a call.
+///
+/// Another process may roll an app back at any time, while this process is suspended.
 extension VerifyReceiptResponder {
-  /// Whose request it is, by the stages of a moment ago; nil when it is Apple's to answer.
+  /// Returns the request's scope, by recent stages; `nil` if Apple must respond.
   func placed(_ posted: ParsedCall, in environment: Environment) async -> (CallScope, AppRegistrySnapshot)? {
-    // Asked before the stages are read: they are at least as new then.
+    // Checked before the stages are read, so that they are at least as new.
     let isCurrent = directory.hasCurrentStages(settings.stagesTrusted)
     var apps = directory.current()
     if let bundleID = posted.proven?.bundleID, apps[bundleID] == nil {
-      // Whether it was registered meanwhile is not known where the database is slow: then it is Apple's.
+      // With a slow database, a new registration is unknown, so Apple must respond.
       let found = await withTimeout(within: settings.stagesWithin, otherwise: AppRegistrySnapshot?.none) {
         [directory] in
         await directory.refreshed()
@@ -19,7 +21,7 @@ extension VerifyReceiptResponder {
       guard let found else { return nil }
       apps = found
     }
-    // Where Apple answers anyway, nobody waits for the database.
+    // If Apple responds anyway, do not wait for the database.
     guard let known = place(of: posted, in: environment, apps) else { return nil }
     if isCurrent || !mayBeTakenBack(known, apps, in: environment) { return (known, apps) }
     let knowsStages = await knowsStages()
@@ -31,19 +33,20 @@ extension VerifyReceiptResponder {
   }
 
   private func place(of posted: ParsedCall, in environment: Environment, _ apps: AppRegistrySnapshot) -> CallScope? {
-    // A receipt that names an app is of that one alone, whatever secret comes with it.
+    // A receipt that names an app belongs only to that one, regardless of the request's secret.
     let app = posted.bundleID.map { apps[$0] } ?? self.app(ofSecretIn: posted.request, apps)
     return CallScope(app, posted, in: environment, apps)
   }
 
-  /// Whether it may be Apple's by now.
+  /// Whether the app may be rolled back by now.
   ///
-  /// In `complete` old stages are worked by until newer ones are read: verifyReceipt may not answer any more, and nobody would.
+  /// In `complete` old stages apply until newer ones are read, because verifyReceipt may be switched off and no other
+  /// source exists.
   private func mayBeTakenBack(_ place: CallScope, _ apps: AppRegistrySnapshot, in environment: Environment) -> Bool {
     place.flag?.stage.asksVerifyReceipt ?? apps.asksVerifyReceipt(in: environment)
   }
 
-  /// Whether a call that was ours to answer when it came is so still, by the stages of a moment ago.
+  /// Whether a call is still Switchyard's, by recent stages.
   func isStillOurs(_ place: CallScope, in environment: Environment) async -> Bool {
     guard let app = place.app, let flag = place.flag else { return true }
     let scope = AppScope(app: app.id, environment: environment)
@@ -55,7 +58,8 @@ extension VerifyReceiptResponder {
     return directory.current().flag(of: scope)?.answersAll(answeredBy: flag) ?? false
   }
 
-  /// Returns when our answer took too long where Apple can be asked: soon while the database tells nothing at all.
+  /// Returns when Switchyard's response took too long and Apple can be asked: sooner while the database does not
+  /// respond.
   func patienceEnds() async {
     let begun = ContinuousClock.now
     try? await Task.sleep(for: settings.silence)
@@ -68,12 +72,12 @@ extension VerifyReceiptResponder {
 
   private static let lookedEvery = Duration.milliseconds(100)
 
-  /// Whether the stages are those of a moment ago; reads them again if they are not.
+  /// Whether the stages are recent; reads them again if they are not.
   private func knowsStages() async -> Bool {
     let trusted = settings.stagesTrusted
     if directory.hasCurrentStages(trusted) { return true }
     await withTimeout(within: settings.stagesWithin, otherwise: ()) { [directory] in _ = await directory.refreshed() }
-    // Somebody else's look may have confirmed them meanwhile.
+    // A parallel read may have confirmed them meanwhile.
     return directory.hasCurrentStages(trusted)
   }
 }

@@ -10,33 +10,33 @@ import Runtime
 import Signing
 package import Time
 
-/// Answers verifyReceipt out of the ledger: decides what may be answered, and composes it.
+/// Responds to verifyReceipt from the ledger: decides whether a response is permitted, and composes it.
 ///
-/// Knows no HTTP and asks nobody itself: Apple's verifyReceipt is asked by whoever called, the App Store Server API by the
-/// look-up that is handed in.
+/// It has no HTTP code and no client: the caller asks Apple's verifyReceipt, and the given lookup asks the App Store
+/// Server API.
 package final class VerifyReceiptResponder: Sendable {
   package struct Settings: Sendable {
-    /// For a look-up that somebody waits for.
+    /// The limit of a lookup with a waiting caller.
     package var lookUpWithin = Interval.seconds(5)
-    /// How long it is believed how the notifications of an app flow.
+    /// The time for which an app's notification health is cached.
     package var flowKept = Duration.seconds(10)
-    /// How long stages are worked by that could not be looked at again, as in a process that was suspended.
+    /// The age up to which stages apply that could not be read again, as in a suspended process.
     package var stagesTrusted = Duration.seconds(2)
-    /// For reading the stages again where that is too long ago; then Apple is asked, but for apps in `complete`.
+    /// The limit of reading older stages again; then Apple is asked, except for apps in `complete`.
     package var stagesWithin = Duration.seconds(1)
-    /// For deciding who answers in the stage `ramp`; then it is Apple.
+    /// The limit of the decision in the stage `ramp`; then Apple is asked.
     package var rampWithin = Duration.seconds(1)
-    /// For our whole answer where Apple can be asked instead.
+    /// The limit of Switchyard's whole response if Apple can be asked instead.
     package var answerWithin = Duration.seconds(8)
-    /// How long the database may have told nothing for our answer to be waited for; then Apple is asked, if it can be.
+    /// The time without a database response after which Apple is asked, if possible.
     package var silence = Duration.milliseconds(1_200)
-    /// Bytes of requests of each class of callers that wait to be read.
+    /// Bytes of requests of each class of callers that wait to be parsed.
     package var waitingBytes = 32 << 20
 
     package init() {}
   }
 
-  /// Asks Apple about the ids in time; how each stands then, nil when Apple cannot be asked.
+  /// Looks up the IDs in time; returns the state of each, `nil` if Apple cannot be asked.
   package typealias LookUp =
     @Sendable (_ ids: [String], _ app: App, _ environment: Environment, _ limit: Interval) async throws
     -> [String: HistoryJobTable.State]?
@@ -47,7 +47,7 @@ package final class VerifyReceiptResponder: Sendable {
     let hasCurrentStages: @Sendable (_ within: Duration) -> Bool
     let refreshed: @Sendable () async -> AppRegistrySnapshot
 
-    /// - Parameter hasCurrentStages: false where a stage may have been changed so long ago without our knowing.
+    /// - Parameter hasCurrentStages: false if a stage may have changed long ago without this process's knowledge.
     package init(
       current: @escaping @Sendable () -> AppRegistrySnapshot,
       hasCurrentStages: @escaping @Sendable (_ within: Duration) -> Bool = { _ in true },
@@ -59,7 +59,7 @@ package final class VerifyReceiptResponder: Sendable {
     }
   }
 
-  /// Ids of one request that are looked up.
+  /// IDs of one request that are looked up.
   static let idsAtOnce = 20
 
   let pool: Pool
@@ -68,7 +68,7 @@ package final class VerifyReceiptResponder: Sendable {
   let memory: ResponseCache
   let receipts: ReceiptReader
   let lookUp: LookUp
-  /// Told of what kept us from answering by ourselves: the client hears of a status alone.
+  /// Receives the errors that prevented a local response, because the client gets only a status.
   let failed: @Sendable (any Error) -> Void
   let clock: WallClock
   let checks = StatusDecision()
@@ -80,17 +80,18 @@ package final class VerifyReceiptResponder: Sendable {
   let named: CallQueue
   let strangers: CallQueue
 
-  /// Identical requests of one class of callers: who is named waits for no stranger's.
+  /// Identical requests of one class of callers, so that named callers wait for no stranger's.
   private struct Flight: Hashable {
     let key: ResponseCacheKey
     let isNamed: Bool
-    /// By what it says that it may be told: one may be right by now where the other is not.
+    /// The secret of the request, because one secret may be right by now and another not.
     let password: Digest?
     let tokensApp: App.ID?
   }
 
   /// - Parameters:
-  ///   - failed: told of what kept us from answering by ourselves.
+  ///
+  ///   - failed: receives the errors that prevented a local response.
   package init(
     pool: Pool, directory: Directory, reader: ReceiptReader, memory: ResponseCache,
     settings: Settings = Settings(), composers: AnswerComposers = AnswerComposers(), clock: WallClock,
@@ -111,7 +112,7 @@ package final class VerifyReceiptResponder: Sendable {
       label: "strangers' answers", longestLine: settings.waitingBytes, mostOfApp: 4, mostOfCustomer: 2)
   }
 
-  /// Decides about a request, and answers it unless Apple is to.
+  /// Decides about a request, and responds unless Apple must.
   package func answer(_ call: VerifyReceiptCall) async -> CallOutcome {
     let lane = call.isNamed ? named : strangers
     guard
@@ -119,7 +120,7 @@ package final class VerifyReceiptResponder: Sendable {
         size: call.body.count,
         { [receipts] in ParsedCall(call.body, reader: receipts, memory: lane.receipts) })
     else {
-      // Whose it is was not read: where other apps' requests are Apple's to answer, this may be one of them.
+      // The app was not read: if Apple responds for other apps, this may be one of them.
       let apps = directory.current()
       let isOurs =
         apps.leavesNothingToApple(in: call.environment)
@@ -140,12 +141,13 @@ package final class VerifyReceiptResponder: Sendable {
       outcome = await decide(what)
     }
     guard case .answered(let reply) = outcome else { return outcome }
-    // It may have been taken back while it was composed: a large customer waits for a turn, and a process can be suspended.
+    // The app may have been rolled back during composition: a large customer waits in a queue, and a process can be
+    // suspended.
     guard await isStillOurs(place, in: call.environment) else { return .passOn }
     return .answered(reply.about(SignedReceipt(posted), readAt: readAt))
   }
 
-  /// The app whose shared secret a request has; nil if it has none, or one that several apps have.
+  /// Returns the app of a request's shared secret; `nil` without one, or if several apps have it.
   func app(ofSecretIn request: VerifyReceiptRequestBody, _ apps: AppRegistrySnapshot) -> App? {
     guard let secret = secret(in: request) else { return nil }
     let holders = apps.apps(withSecret: secret)
@@ -178,7 +180,7 @@ package final class VerifyReceiptResponder: Sendable {
     }
     found.secret = secret(of: what, app, what.apps)
     if found.secret != .right, receipt.holdsSubscription {
-      // Registered a moment ago, elsewhere: looked at again before anybody is refused for it.
+      // A new registration of another process: read again before a rejection.
       found.secret = secret(of: what, app, await directory.refreshed())
     }
     found.holdsSubscription = receipt.holdsSubscription
@@ -196,7 +198,7 @@ package final class VerifyReceiptResponder: Sendable {
     return await sharing.value(of: flight) { await self.tell(request) }
   }
 
-  /// The environment in which something signed is known of an iOS 6 receipt's purchase, the asked one rather than another.
+  /// Returns the environment with signed data of an iOS 6 receipt's purchase, preferring the requested one.
   private func environment(of what: RoutedCall, _ app: App) async throws -> Environment? {
     guard let id = what.posted.proven?.originalTransactionIDs.first else { return nil }
     func named() async throws -> Environment? {
@@ -212,7 +214,7 @@ package final class VerifyReceiptResponder: Sendable {
     return try await named()
   }
 
-  /// In which environments something signed is known of the id.
+  /// Returns the environments with signed data of the ID.
   private func environments(naming id: String, of app: App, _ call: VerifyReceiptCall) async throws -> Set<Environment>
   {
     do throws(DatabaseError) {

@@ -1,20 +1,21 @@
-/// Whoever answers the requests.
+/// The handler of the requests.
 package protocol HTTPHandler: Sendable {
-  /// Decides on the head alone, before any byte of the body is taken.
+  /// Decides by the head only, before any byte of the body.
   ///
-  /// Runs on the thread that serves the connection: it must not block, and it cannot wait.
+  /// Runs on the thread that serves the connection: it must not block, and cannot wait.
   func admit(_ head: HTTPRequestHead) -> HTTPAdmission
 
-  /// The class of whoever sent a request that is not admitted, or not yet; that of the connection's address if `nil`.
+  /// Returns the class of the sender of a request that is not admitted, or not yet; `nil` means the class of the
+  /// connection's address.
   ///
-  /// While such a request is decided on, or its body is thrown away, the connection counts as one of that class. Runs where
-  /// `admit` does.
+  /// While such a request is decided, or its body is discarded, the connection counts for that class. Runs on the same
+  /// thread as `admit`.
   func caller(of head: HTTPRequestHead) -> CallerClass?
 
-  /// Answers the request. Cancelled when the time to answer is over or the server stops; its answer is then dropped.
+  /// Responds to the request.
   ///
-  /// Starts on the thread that serves the connection and leaves it at the first real `await`; what blocks must be
-  /// behind one.
+  /// Cancelled at the time limit or when the server stops, which drops the response. Starts on the thread that serves
+  /// the connection and leaves it at the first real `await`; blocking work must follow one.
   func respond(to request: HTTPRequest) async -> HTTPResponse
 }
 
@@ -23,14 +24,16 @@ extension HTTPHandler {
   package func caller(of head: HTTPRequestHead) -> CallerClass? { nil }
 }
 
-/// What becomes of a request once its head is known.
+/// The decision about a request after its head.
 package indirect enum HTTPAdmission: Sendable {
-  /// Takes the body, up to `bodyLimit` bytes; the server's own limit if `nil`.
-  /// - Parameter caller: whose part of the memory for bodies it takes; that of the connection's address if `nil`.
+  /// Accepts the body, up to `bodyLimit` bytes; `nil` means the server's own limit.
+  ///
+  /// - Parameter caller: whose part of the memory for bodies it takes; nil means that of the connection's address.
   case admit(bodyLimit: Int? = nil, as: CallerClass? = nil)
-  /// Answers at once; the body is not kept.
+  /// Responds immediately and discards the body.
+  ///
   /// - Parameter reason: one of few words, for the metric.
   case refuse(HTTPResponse, because: String = "")
-  /// Decides later; no byte of the body is taken until then.
+  /// Decides later; no byte of the body is accepted until then.
   case decide(@Sendable () async -> HTTPAdmission)
 }

@@ -1,9 +1,9 @@
-/// Header fields in the order they came, looked up without regard to case.
+/// Header fields in the order of arrival, with case-insensitive names.
 ///
-/// They stay packed bytes (`name NUL value NUL …`) until one is asked for: most fields of most requests never become a
+/// They stay packed bytes (`name NUL value NUL …`) until one is read: most fields of most requests never become a
 /// `String`.
 package struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
-  /// Where one field lies in `packed`; each part is followed by a NUL, for C.
+  /// The location of a field in `packed`; each part is followed by a NUL, for C.
   struct Field: Sendable {
     var name: Range<Int>
     var value: Range<Int>
@@ -18,10 +18,8 @@ package struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
     for (name, value) in elements { append(name, value) }
   }
 
-  /// How many fields there are.
   package var count: Int { layout.count }
 
-  /// Every field, in order.
   package var fields: [(name: String, value: String)] {
     layout.map { (text(in: $0.name), text(in: $0.value)) }
   }
@@ -36,7 +34,7 @@ package struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
     return nil
   }
 
-  /// The values of all fields called `name`, in order.
+  /// Returns the values of all fields called `name`, in order.
   package func all(_ name: String) -> [String] {
     layout.filter { matches($0, name) }.map { text(in: $0.value) }
   }
@@ -45,13 +43,13 @@ package struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
     layout.contains { matches($0, name) }
   }
 
-  /// Whether the value of the first field called `name` equals `value`, without regard to case.
+  /// Whether the value of the first field called `name` equals `value`, case-insensitively.
   func equals(_ name: String, _ value: String) -> Bool {
     guard let found = find(name).first else { return false }
     return Self.sameLetters(packed.span.extracting(found), value.utf8Span.span)
   }
 
-  /// How many fields are called `name`, and where in `packed` the value of the first one lies.
+  /// Returns the number of fields called `name`, and the range of the first value in `packed`.
   func find(_ name: String) -> (count: Int, first: Range<Int>?) {
     var found: (count: Int, first: Range<Int>?) = (0, nil)
     for field in layout where matches(field, name) {
@@ -76,7 +74,7 @@ package struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
     packed.append(0)
   }
 
-  /// Appends a field that was read in place; the bytes are UTF-8 or kept as they are.
+  /// Appends a parsed field; the bytes are UTF-8 or kept unchanged.
   mutating func append(name: Span<UInt8>, value: Span<UInt8>) {
     let start = packed.count
     unsafe name.withUnsafeBufferPointer { unsafe packed.append(contentsOf: $0) }
@@ -87,7 +85,7 @@ package struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
     packed.append(0)
   }
 
-  /// Returns whether `item` is in the comma-separated values of the fields called `name`, without regard to case.
+  /// Whether `item` is in the comma-separated values of the fields called `name`, case-insensitively.
   func lists(_ item: String, in name: String) -> Bool {
     layout.contains { field in
       matches(field, name)

@@ -1,9 +1,9 @@
-/// What is known of a request once its headers are in, before any byte of its body is taken.
+/// A request after its headers, before any byte of its body.
 package struct HTTPRequestHead: Sendable {
   package let method: String
-  /// The path alone: percent escapes decoded, empty segments collapsed, never a dot segment.
+  /// Only the path: percent escapes decoded, empty segments collapsed, never a dot segment.
   package let path: String
-  /// The target as the client wrote it, query included.
+  /// The target as received, with the query.
   package let rawTarget: String
   package let headers: HTTPHeaders
   package let peer: PeerAddress
@@ -18,7 +18,7 @@ package struct HTTPRequestHead: Sendable {
     self.peer = peer
   }
 
-  /// The path as the client wrote it, without a host and without the query: `path` may be spelt otherwise.
+  /// The path as received, without a host and without the query: `path` may be spelled otherwise.
   package var writtenPath: Substring {
     let target = RequestTarget.absolute(rawTarget[...])?.origin ?? rawTarget[...]
     return target.prefix { $0 != "?" }
@@ -27,17 +27,17 @@ package struct HTTPRequestHead: Sendable {
   /// The query's pairs in order, decoded at each call.
   package var query: [(name: String, value: String)] { RequestTarget.query(of: rawTarget) }
 
-  /// The value of the query's first `name`.
+  /// Returns the value of the query's first `name`.
   package func queryValue(_ name: String) -> String? { query.first { $0.name == name }?.value }
 }
 
-/// A whole request, its body within the limit that was admitted.
+/// A whole request, its body within the admitted limit.
 package struct HTTPRequest: Sendable {
   package let head: HTTPRequestHead
   package let body: [UInt8]
-  /// What the memory for its answer counts in; nil for a request that no server received.
+  /// The budget for its response's memory; `nil` for a request that no server received.
   var budget: BodyBudget?
-  /// As whose that memory counts.
+  /// The class to which that memory counts.
   var caller = CallerClass.anonymous
 
   package init(head: HTTPRequestHead, body: [UInt8] = []) {
@@ -45,9 +45,9 @@ package struct HTTPRequest: Sendable {
     self.body = body
   }
 
-  /// Returns an empty share of the memory for bodies, as that of whoever sent the request.
+  /// Returns an empty share of the memory for bodies, for the class of the request's sender.
   ///
-  /// It counts what a handler holds to answer: the answer of another server, say. With the response it goes on to the client.
+  /// It counts a handler's data, such as another server's response. With the response it is passed on to the client.
   package func share() -> BodyShare { BodyShare(of: budget, for: caller) }
 
   package var method: String { head.method }
@@ -57,6 +57,6 @@ package struct HTTPRequest: Sendable {
   package var peer: PeerAddress { head.peer }
   package var query: [(name: String, value: String)] { head.query }
 
-  /// The value of the query's first `name`.
+  /// Returns the value of the query's first `name`.
   package func queryValue(_ name: String) -> String? { head.queryValue(name) }
 }

@@ -1,26 +1,27 @@
-/// An answer: status, headers, body.
+/// A response: status, headers, body.
 ///
-/// Length and connection headers are the server's to write, and so is the date unless the handler gives one. An answer
-/// that HTTP cannot say (a status outside 200–599, a header with a line break) is replaced by a bare 500: never half an
-/// answer.
+/// The server writes length and connection headers, and the date unless the handler sets one. A response that HTTP
+/// cannot express (a status outside 200–599, a header with a line break) is replaced by a bare 500.
 package struct HTTPResponse: Sendable {
   package var status: Int
   package var headers: HTTPHeaders
   package var body: [UInt8]
   package var ending = Ending.complete
-  /// The share in which `body` is counted already; else it is counted once it is answered, and is a bare 503 without room.
+  /// The share that already counts `body`.
+  ///
+  /// Otherwise the server counts it, and sends a bare 503 above the limit.
   package var share: BodyShare?
 
-  /// How an answer ends; simulated servers break off as real ones do.
+  /// The end of a response; simulated servers break off like real ones.
   package enum Ending: Hashable, Sendable {
     case complete
-    /// The connection is closed after so many bytes of the body, whose whole length was announced; with none, `silent`.
+    /// The connection is closed after this number of bytes of the announced body; 0 means `silent`.
     case cut(after: Int)
     /// The connection is closed without a byte.
     case silent
   }
 
-  /// Whether not a byte of it is sent.
+  /// Whether no byte of it is sent.
   var isSilent: Bool {
     switch ending {
     case .complete: false
@@ -35,12 +36,12 @@ package struct HTTPResponse: Sendable {
     self.body = body
   }
 
-  /// `body` as `application/json`.
+  /// Creates a response with `body` as `application/json`.
   package static func json(_ status: Int, _ body: [UInt8]) -> Self {
     Self(status: status, headers: ["Content-Type": "application/json"], body: body)
   }
 
-  /// `text` as UTF-8 plain text.
+  /// Creates a response with `text` as UTF-8 plain text.
   package static func text(_ status: Int, _ text: String) -> Self {
     Self(status: status, headers: ["Content-Type": "text/plain; charset=utf-8"], body: Array(text.utf8))
   }

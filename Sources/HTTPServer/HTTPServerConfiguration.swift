@@ -1,19 +1,19 @@
 package import Time
 
-/// How a server listens and what it puts up with.
+/// The listener and limits of a server.
 package struct HTTPServerConfiguration: Sendable {
-  /// A numeric IPv4 or IPv6 address; `::` hears both.
+  /// A numeric IPv4 or IPv6 address; `::` accepts both.
   package var address: String
-  /// 0 lets the system pick; `HTTPServer.port` tells which.
+  /// 0 lets the system choose; `HTTPServer.port` has the result.
   package var port: UInt16
-  /// The threads that move bytes; a handler starts on one of them.
+  /// The number of I/O threads; a handler starts on one of them.
   package var threads: Int
   /// TLS 1.2 and 1.3 when given, plain HTTP otherwise.
   package var tls: HTTPServerTLS?
   package var limits: HTTPServerLimits
-  /// Whom a connection is counted as, by its address, when it is accepted; quick, it runs for each of them.
+  /// Returns the class of an accepted connection by its address; it must be fast.
   package var classify: @Sendable (PeerAddress) -> CallerClass = { _ in .anonymous }
-  /// How long running requests may take to finish once the server is told to stop.
+  /// The time for running requests to finish after a stop.
   package var stopWithin: Interval
 
   package init(
@@ -29,7 +29,7 @@ package struct HTTPServerConfiguration: Sendable {
   }
 }
 
-/// Where the certificate chain and its key are, as PEM files; read when the server starts.
+/// The PEM files of the certificate chain and its key, read at the start.
 package struct HTTPServerTLS: Sendable {
   package var certificateFile: String
   package var keyFile: String
@@ -40,12 +40,14 @@ package struct HTTPServerTLS: Sendable {
   }
 }
 
-/// What a client may ask of the server before it is refused or cut off.
+/// The limits of a client's requests.
 package struct HTTPServerLimits: Sendable {
   /// Bytes of a body, unless the handler admits another number.
   package var body = 1 << 20
-  /// Bytes of memory that all bodies together may hold: a request's from the first byte received until the handler is
-  /// done with it, a long answer's until the client has taken it, and what a handler counts itself; beyond that 503.
+  /// Bytes of memory of all bodies together.
+  ///
+  /// A request's counts from its first byte until the handler is done, a long response's until the client has received
+  /// it, in addition to the handler's own counts. Above the limit the response is 503.
   package var bodiesInFlight = 64 << 20
   /// Bytes of the request line and the headers together.
   package var head = 16 << 10
@@ -53,32 +55,32 @@ package struct HTTPServerLimits: Sendable {
   package var line = 8 << 10
   /// Headers of one request.
   package var fields = 100
-  /// Open connections; more are answered 503 and closed.
+  /// Open connections; more get 503 and are closed.
   package var connections = 1_024
-  /// Open connections from one address (IPv6: one /64); no limit if `nil` (behind a proxy all have the same).
+  /// Open connections from one address (IPv6: one /64); `nil` means no limit (behind a proxy all have the same).
   package var connectionsPerAddress: Int? = 256
-  /// New connections of one address (IPv6: one /64) that is not of a class with a name; no limit if `nil`.
+  /// New connections of one address (IPv6: one /64) outside of named classes; `nil` means no limit.
   package var connectionRate: Rate?
-  /// How many hundredths of `connections` and of `bodiesInFlight` each class of callers has for itself.
+  /// The percentage of `connections` and `bodiesInFlight` that is reserved for each class of callers.
   package var reservedPercent: [CallerClass: Int] = [:]
-  /// From the connection to the first byte of a request.
+  /// The time from the connection to the first byte of a request.
   package var firstByte = Interval.seconds(10)
-  /// The same, and between two requests, while the connections for its class are nearly used up.
+  /// The limit for that and for `idle`, while the connections of its class are nearly used up.
   package var firstByteWhenCrowded = Interval.seconds(1)
-  /// Between two requests on one connection.
+  /// The time between two requests on one connection.
   package var idle = Interval.seconds(60)
-  /// To receive one request entirely, however slowly its bytes drip.
+  /// The time to receive one whole request.
   package var receive = Interval.seconds(30)
-  /// For the handler to answer; 503 after that.
+  /// The time for the handler to respond; 503 after that.
   package var answer = Interval.seconds(30)
-  /// For the client to take the answer.
+  /// The time for the client to receive the response.
   package var send = Interval.seconds(60)
-  /// Bytes of a refused body that are read and thrown away, so that the client gets to read why it was refused.
+  /// Bytes of a rejected body that are discarded, so that the client can read the reason.
   ///
-  /// More than any route takes: closed with a part of the body unread, the connection is reset, and the client that still
-  /// sends sees that instead of the answer.
+  /// More than any route accepts: closing with an unread body resets the connection, and a client that still sends sees
+  /// the reset instead of the response.
   package var discard = 4 << 20
-  /// Whether `%2F` may stand in a path, where it becomes a slash; OCSP requests by GET have it.
+  /// Whether a path may contain `%2F`, which becomes a slash; OCSP requests by GET contain it.
   package var takesEscapedSlashes = false
 
   package init() {}

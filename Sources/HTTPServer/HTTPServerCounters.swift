@@ -1,23 +1,23 @@
 import Synchronization
 
-/// What the server has done since it started; one moment's copy.
+/// A copy of the server's counters since its start.
 package struct HTTPServerCounters: Sendable {
-  /// Answers by the first digit of their status; index 2 counts 2xx.
+  /// Responses by the first digit of their status; index 2 counts 2xx.
   package var answers: [Int]
   package var refused: [HTTPRejection: Int]
-  /// What was wrong with the requests among them that are malformed or too large.
+  /// The faults of malformed and too large requests.
   package var faults: [RequestParseError: Int]
   package var openConnections: Int
   package var connections: Int
   package var bytesReceived: Int
   package var bytesSent: Int
-  /// Memory that bodies hold now.
+  /// The current memory of bodies.
   package var bodiesInFlight: Int
 
   package var requests: Int { answers.reduce(0, +) }
 }
 
-/// The counters as the threads write them.
+/// The thread-safe counters.
 final class AtomicCounters: Sendable {
   private let success = Atomic(0)
   private let redirection = Atomic(0)

@@ -1,4 +1,4 @@
-/// Why the server could not start.
+/// The reason why the server could not start.
 package struct HTTPServerError: Error, Equatable, CustomStringConvertible {
   package enum Code: String, Sendable {
     case invalidAddress, addressInUse, addressNotAvailable, permissionDenied, certificateUnreadable, badCertificate

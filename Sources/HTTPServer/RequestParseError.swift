@@ -1,10 +1,8 @@
-/// The reason why the bytes of a request are not an HTTP/1.1 request that can be read in one way only.
+/// The reason why bytes are not an unambiguous HTTP/1.1 request.
 ///
-/// A server that guesses what such bytes mean can be made to disagree with a proxy in front of it about where a request
-/// ends; the bytes after that point are then a second request that the proxy never judged. So every fault is answered
-/// with `status`, and the connection is closed: nothing that follows on it can be trusted.
-///
-/// The section numbers are those of RFC 9112.
+/// A server that guesses can disagree with a proxy about the end of a request; the bytes after it are then a second
+/// request that the proxy never checked. So every fault is answered with `status`, and the connection is closed. The
+/// section numbers are those of RFC 9112.
 package enum RequestParseError: String, Error, Hashable, Sendable, CaseIterable {
   // MARK: Bytes (2.2)
 
@@ -17,14 +15,13 @@ package enum RequestParseError: String, Error, Hashable, Sendable, CaseIterable 
 
   // MARK: Request line (3)
 
-  /// More than one empty line before the request line.
+  /// The request line follows more than one empty line.
   case emptyLine
-  /// A request line that is not three parts with one space between each; HTTP/0.9 has two.
+  /// A request line other than three parts with one space between each; HTTP/0.9 has two.
   case requestLine
-  /// `CONNECT`, or a method that is not written in capital letters; methods are case-sensitive.
+  /// `CONNECT`, or a method that is not in capital letters; methods are case-sensitive.
   case method
-  /// A target that is neither a path nor an absolute `http` URI, or one that names more than one resource, depending on
-  /// the reader.
+  /// A target that is neither a path nor an absolute `http` URI, or that readers resolve differently.
   case target
   /// A protocol that is not `HTTP/` and two digits.
   case version
@@ -34,11 +31,11 @@ package enum RequestParseError: String, Error, Hashable, Sendable, CaseIterable 
 
   // MARK: Fields (5)
 
-  /// A line that begins with a space or a tab: a folded field, or a field hidden from whoever trims.
+  /// A line that begins with a space or a tab: a folded field, or a field hidden from readers that trim.
   case foldedField
   /// A space or a tab between a field's name and its colon.
   case spaceBeforeColon
-  /// A line without a colon, or a name that is no token.
+  /// A line without a colon, or with an invalid name.
   case fieldName
   case fieldTooLong
   case tooManyFields
@@ -48,7 +45,7 @@ package enum RequestParseError: String, Error, Hashable, Sendable, CaseIterable 
 
   case missingHost
   case repeatedHost
-  /// A host that is no name or address with an optional port.
+  /// A host that is not a name or address with an optional port.
   case host
   /// An absolute target whose authority is not the value of `Host`.
   case hostMismatch
@@ -57,11 +54,11 @@ package enum RequestParseError: String, Error, Hashable, Sendable, CaseIterable 
 
   /// A length that is not a decimal number without sign, list or leading zeros.
   case contentLength
-  /// More than one `Content-Length`, equal or not.
+  /// The request has several `Content-Length` fields, equal or not.
   case repeatedContentLength
   /// A transfer coding other than `chunked`, or any in HTTP/1.0.
   case transferEncoding
-  /// More than one `Transfer-Encoding`.
+  /// The request has several `Transfer-Encoding` fields.
   case repeatedTransferEncoding
   /// Both `Content-Length` and `Transfer-Encoding`.
   case lengthAndEncoding
@@ -72,13 +69,13 @@ package enum RequestParseError: String, Error, Hashable, Sendable, CaseIterable 
   case chunkSize
   /// An extension that is empty or not ASCII.
   case chunkExtension
-  /// A chunk's line whose extensions are, with those before it, longer than the limit.
+  /// A chunk's line whose extensions exceed the limit, together with those before it.
   case chunkLineTooLong
-  /// A chunk that no CRLF follows where its size says.
+  /// A chunk without a CRLF after its size.
   case chunkEnd
   case trailerTooLong
 
-  /// What it counts as among the reasons for refusals.
+  /// The reason in the statistics of rejections.
   package var refusal: HTTPRejection {
     switch status {
     case 414, 431: .headTooLarge
@@ -86,7 +83,7 @@ package enum RequestParseError: String, Error, Hashable, Sendable, CaseIterable 
     }
   }
 
-  /// The status that answers it.
+  /// The response's status.
   package var status: Int {
     switch self {
     case .requestLineTooLong: 414

@@ -1,14 +1,14 @@
-/// The parts of a request line's target that may be trusted.
+/// The unambiguous parts of a request line's target.
 ///
-/// `path` names one thing only: percent escapes are decoded once, empty segments (`//verifyReceipt`) collapse, and what
-/// a proxy in front might read differently is refused: dot segments, an escaped slash or backslash, control characters,
-/// bytes that are not UTF-8.
+/// `path` names one thing only: percent escapes are decoded once, and empty segments (`//verifyReceipt`) collapse.
+/// Input that a proxy might read differently is rejected: dot segments, an escaped slash or backslash, control
+/// characters, bytes that are not UTF-8.
 struct RequestTarget {
   let path: String
-  /// What stands between `http://` and the path in an absolute target, unchecked.
+  /// The unchecked text between `http://` and the path in an absolute target.
   let authority: String?
 
-  /// - Parameter takesEscapedSlashes: for servers that no proxy stands in front of.
+  /// - Parameter takesEscapedSlashes: for servers without a proxy.
   init?(_ raw: String, takesEscapedSlashes: Bool = false) {
     if let end = Self.plainPath(raw.utf8Span.span) {
       path = end == raw.utf8.count ? raw : String(decoding: raw.utf8.prefix(end), as: UTF8.self)
@@ -44,7 +44,8 @@ struct RequestTarget {
     path = text
   }
 
-  /// The query's pairs in order, escapes decoded and `+` read as a space; a name without `=` has an empty value.
+  /// Returns the query's pairs in order, escapes decoded and `+` read as a space; a name without `=` has an empty
+  /// value.
   static func query(of raw: String) -> [(name: String, value: String)] {
     guard let mark = raw.utf8.firstIndex(of: UInt8(ascii: "?")) else { return [] }
     return raw.utf8[raw.utf8.index(after: mark)...].split(separator: UInt8(ascii: "&")).map { pair in
@@ -54,7 +55,7 @@ struct RequestTarget {
     }
   }
 
-  /// The parts of a target written for a proxy: `http://authority/path`.
+  /// Returns the parts of a target written for a proxy: `http://authority/path`.
   static func absolute(_ target: Substring) -> (authority: Substring, origin: Substring)? {
     guard target.utf8.first != UInt8(ascii: "/") else { return nil }
     for scheme in ["http://", "https://"] where target.utf8.starts(with: scheme.utf8) {
@@ -65,7 +66,7 @@ struct RequestTarget {
     return nil
   }
 
-  /// Where the path ends in a target that is one already, as nearly all are: nothing to decode, collapse or refuse.
+  /// Returns the end of the path in a target without anything to decode, collapse or reject, as nearly all are.
   private static func plainPath(_ target: Span<UInt8>) -> Int? {
     guard !target.isEmpty, target[0] == UInt8(ascii: "/") else { return nil }
     var end = 0

@@ -1,8 +1,8 @@
-/// Where a purchase was made, in Apple's words; a value that Apple does not document is no environment.
+/// The environment of a purchase, under Apple's documented names.
 public enum AppStoreEnvironment: String, Hashable, Sendable, CaseIterable {
   case production = "Production"
   case sandbox = "Sandbox"
-  /// StoreKit testing in Xcode: signed by a certificate that Xcode makes for itself.
+  /// StoreKit testing in Xcode, signed by Xcode's own certificate.
   case xcode = "Xcode"
   /// StoreKit testing without Xcode, by Apple's name for it.
   case localTesting = "LocalTesting"

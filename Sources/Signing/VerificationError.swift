@@ -1,34 +1,34 @@
-/// Why signed data is refused: a code to act on and a detail to read.
+/// The reason why signed data is rejected: a code for programs and a detail for people.
 ///
-/// Equality looks at the code alone. The raw values are stable: the command line prints them and the ledger keeps them.
+/// Equality compares only the code. The raw values are stable: the command line prints them and the ledger stores them.
 public struct VerificationError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// One for each cause, in the order of the checks.
+  /// The causes, in the order of the checks.
   public enum Code: String, Sendable, CaseIterable {
-    /// More bytes than the limit.
+    /// The data has more bytes than the limit.
     case tooLarge
-    /// Not three segments separated by dots.
+    /// The text is not three segments separated by dots.
     case notAJWS
-    /// A segment that is not base64url as RFC 7515 writes it, without padding, white space or bits left over.
+    /// A segment that is not base64url as in RFC 7515, without padding, white space or bits left over.
     case invalidBase64
     /// Header or payload are not one JSON object.
     case invalidJSON
-    /// The same key twice in one object: readers would disagree about what was signed.
+    /// The same key twice in one object: readers would disagree about the signed value.
     case duplicateKey
     /// JSON nested deeper than the limit.
     case tooDeep
-    /// The header demands an extension (`crit`, `b64`) that a reader must understand or refuse.
+    /// The header demands an extension (`crit`, `b64`) that a reader must understand or reject.
     case unsupportedCriticalHeader
-    /// No `x5c` in the header, or it is no array.
+    /// The header has no `x5c`, or one that is not an array.
     case missingCertificates
-    /// `x5c` has not exactly three certificates.
+    /// `x5c` does not have exactly three certificates.
     case wrongCertificateCount
-    /// `alg` is not ES256; what the header names is never used.
+    /// `alg` is not ES256; the header's choice is never used.
     case unsupportedAlgorithm
-    /// Xcode or LocalTesting: nobody vouches for such data, and the caller did not allow it.
+    /// Xcode or LocalTesting: such data has no trusted signature, and the caller did not allow it.
     case unsignedTestData
     /// A certificate that is not base64 of one DER certificate.
     case malformedCertificate
-    /// The intermediate stands on the leaf's place and the leaf on the intermediate's.
+    /// The intermediate and the leaf are swapped.
     case swappedCertificates
     /// The leaf lacks Apple's marker of receipt-signing certificates.
     case missingLeafMarker
@@ -36,7 +36,7 @@ public struct VerificationError: Error, Equatable, Sendable, CustomStringConvert
     case missingIntermediateMarker
     /// No root trusted for this environment issued the intermediate.
     case unknownRoot
-    /// The certificates are no chain of leaf, intermediate and root.
+    /// The certificates do not form a chain of leaf, intermediate and root.
     case brokenChain
     /// The leaf's key is not on the curve P-256.
     case leafKeyNotP256
@@ -48,9 +48,9 @@ public struct VerificationError: Error, Equatable, Sendable, CustomStringConvert
     case badSignature
     /// Signed after a certificate of the chain was revoked.
     case revoked
-    /// Another kind of payload than the one due: a transaction where a notification is expected, for example.
+    /// Another kind of payload than expected: a transaction instead of a notification, for example.
     case unexpectedKind
-    /// A claim that must be there is not.
+    /// A required claim is missing.
     case missingClaim
     /// A claim of the wrong type.
     case malformedClaim
@@ -60,16 +60,16 @@ public struct VerificationError: Error, Equatable, Sendable, CustomStringConvert
     case wrongAppAppleId
     /// Another environment than expected, or one that Apple does not document.
     case wrongEnvironment
-    /// A nested payload says something else than its notification or its neighbour.
+    /// A nested payload contradicts its notification or the other nested payload.
     case contradictsEnvelope
   }
 
   public let code: Code
-  /// What was seen and what was expected, for people; never contents.
+  /// The actual and expected values for people, without contents.
   public let detail: String
-  /// Whether Apple signed what is refused as a notification.
+  /// Whether Apple signed the rejected data as a notification.
   ///
-  /// Other signed payloads prove nothing about who posts them: whoever bought something has a signed transaction.
+  /// Other signed payloads prove nothing about their sender, because every buyer has a signed transaction.
   package private(set) var isProven = false
 
   package init(_ code: Code, _ detail: String) {
@@ -81,18 +81,18 @@ public struct VerificationError: Error, Equatable, Sendable, CustomStringConvert
 
   public static func == (a: Self, b: Self) -> Bool { a.code == b.code }
 
-  /// The same refusal, of a notification whose signature was verified.
+  /// Returns the error for a notification whose signature was verified.
   package func proven() -> Self {
     var error = self
     error.isProven = true
     return error
   }
 
-  /// The same refusal, said of a part of the whole.
+  /// Returns the error for a part of the whole.
   func within(_ place: String) -> Self { Self(code, "\(place): \(detail)") }
 }
 
-/// A short text of a stranger, fit for a log line: quoted, escaped, cut after 80 bytes.
+/// Returns a stranger's short text for a log line: quoted, escaped, cut after 80 bytes.
 func quoted(_ text: String) -> String {
   var quoted = "\""
   for scalar in text.unicodeScalars {

@@ -156,7 +156,7 @@ extension Conversion {
   ) throws(ConversionError) -> ConversionResult {
     let payload: VerifiedPayload
     do throws(VerificationError) {
-      // Additional test roots would match it, so only Apple's are used.
+      // Additional roots would make the verifier require their signature in test data.
       payload = try SignedDataVerifier(roots: .apple).verifyAny(
         jws, expecting: ExpectedClaims(environment: .unsignedTestData), now: now)
     } catch { throw ConversionError(MessageError(error)) }

@@ -7,6 +7,7 @@ import Time
 /// The signed receipt inside a V1 body or response, with its proof and date.
 ///
 /// It never rejects its body: test bodies have a dummy, and old ones have a signer that is no longer known.
+///
 /// **Environment.** An app receipt signs its environment. A transaction receipt of iOS 6 does not, and Apple signs
 /// those of the sandbox like those of Production. So it proves a purchase, but not its environment. That is proven only
 /// in a fetched response, by the endpoint. Elsewhere it is a claim of the body.

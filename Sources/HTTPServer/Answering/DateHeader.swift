@@ -1,6 +1,6 @@
 import Time
 
-/// A moment as HTTP writes it: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, 5.6.7).
+/// The HTTP format of a date: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, 5.6.7).
 enum DateHeader {
   static func text(of moment: Timestamp) -> String {
     let seconds = moment.sinceEpoch / 1_000

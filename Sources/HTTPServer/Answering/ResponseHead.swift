@@ -1,13 +1,13 @@
-/// The status line and the header fields of an answer, as bytes.
+/// The status line and the header fields of a response, as bytes.
 enum ResponseHead {
-  /// Returns the head of `response`, or nil if it cannot be said in HTTP: a status outside 200 to 599, a name that is no
-  /// token, or a value with a control byte, which could end the head early.
+  /// Returns the head of `response`, or `nil` if HTTP cannot express it: a status outside 200 to 599, an invalid name,
+  /// or a value with a control byte, which could end the head early.
   ///
-  /// Length, connection and encoding are the server's to say; what the handler says of them is left out. The date is the
-  /// handler's if it gives one: a simulated server may live at another time.
-  /// - Parameters:
-  ///   - closing: whether the connection ends with the answer.
-  ///   - room: how many bytes will be appended to it.
+  /// The server sets length, connection and encoding, and ignores the handler's. The date is the handler's if set,
+  /// because a simulated server may have another time.
+  /// Reserves capacity for the bytes that the caller will append.
+  ///
+  /// - Parameter closing: whether the connection ends with the response.
   static func bytes(of response: HTTPResponse, closing: Bool, date: String, room: Int = 0) -> [UInt8]? {
     guard (200...599).contains(response.status) else { return nil }
     let headers = response.headers
@@ -48,7 +48,7 @@ enum ResponseHead {
       && value.holdsOnly { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
   }
 
-  /// Whether a body follows the head at all.
+  /// Whether a body follows the head.
   static func hasBody(_ response: HTTPResponse, isHead: Bool) -> Bool {
     !isHead && response.status != 204 && response.status != 304
   }
@@ -75,7 +75,7 @@ extension [UInt8] {
   }
 }
 
-/// The words after a status; programs do not read them, people with a trace do.
+/// The text after a status, only for people.
 enum ReasonPhrase {
   static func of(_ status: Int) -> String {
     switch status {

@@ -1,9 +1,9 @@
 import Time
 
-/// One rate for each address (IPv6: each /64, all of whose addresses one host may use), in bounded memory.
+/// A rate for each address (IPv6: each /64, because one host may use all of its addresses), in bounded memory.
 ///
-/// When more addresses are at work than are kept, new ones share one bucket: a stranger with many addresses exhausts
-/// that, not the memory, and takes nothing from addresses that are known already.
+/// Addresses above the bound share one bucket. A stranger with many addresses exhausts that bucket, not the memory, and
+/// takes nothing from known addresses.
 struct AddressRateTable: Sendable {
   private let rate: Rate
   private let most: Int
@@ -18,10 +18,10 @@ struct AddressRateTable: Sendable {
     nextSweep = now
   }
 
-  /// Returns whether the address may, and counts it.
+  /// Returns whether the address is below its rate, and counts it.
   mutating func take(_ peer: PeerAddress, at now: Deadline) -> Bool { take(peer.site, at: now) }
 
-  /// The same for whatever else has a name in bytes.
+  /// Returns whether another key is below its rate, and counts it.
   mutating func take(_ site: [UInt8], at now: Deadline) -> Bool {
     if var bucket = buckets[site] {
       defer { buckets[site] = bucket }
@@ -36,7 +36,7 @@ struct AddressRateTable: Sendable {
 
   var count: Int { buckets.count }
 
-  /// At most once a second, since it looks at all of them.
+  /// Runs at most once a second, since it scans all.
   private mutating func forgetFull(at now: Deadline) {
     guard nextSweep <= now else { return }
     nextSweep = now + .seconds(1)

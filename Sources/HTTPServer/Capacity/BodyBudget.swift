@@ -1,30 +1,30 @@
 import Synchronization
 
-/// The bytes that the bodies of all requests, what is held to answer them, and all long answers on their way may take together; each class
-/// of callers has a part of its own.
+/// The total memory of all request bodies, of handlers' data and of long responses in flight; each class of callers has
+/// its own part.
 ///
-/// Counted is memory that is really taken, not what a `Content-Length` promises: a promise costs its maker nothing.
+/// It counts memory in use, not a `Content-Length`, which costs its sender nothing.
 final class BodyBudget: Sendable {
   private struct Contents {
     var capacity: PartitionedCapacity
-    /// The most that was held since the last ebb.
+    /// The highest use since the last ebb.
     var high = 0
   }
 
   private let contents: Mutex<Contents>
 
-  /// - Parameter percent: how many hundredths each class has for itself.
+  /// - Parameter percent: the reserved percentage of each class.
   init(total: Int, percent: [CallerClass: Int]) {
     contents = Mutex(Contents(capacity: PartitionedCapacity(total: total, percent: percent)))
   }
 
-  /// What is held now.
+  /// The bytes in use.
   var bytes: Int { contents.withLock { $0.capacity.total } }
 
-  /// What it looks like now, for each class.
+  /// The current use of each class.
   var capacity: PartitionedCapacity { contents.withLock { $0.capacity } }
 
-  /// False, and nothing is taken, when it would be too much.
+  /// Returns false, without taking any, above the limit.
   fileprivate func take(_ bytes: Int, for caller: CallerClass) -> Bool {
     contents.withLock { contents in
       guard contents.capacity.take(bytes, for: caller) else { return false }
@@ -37,10 +37,10 @@ final class BodyBudget: Sendable {
     contents.withLock { $0.capacity.give(bytes, back: caller) }
   }
 
-  /// Whether so much is, or was, held that its memory is worth handing back.
+  /// Whether the use is, or was, high enough to release memory to the system.
   var isHigh: Bool { contents.withLock { $0.high >= Self.flood } }
 
-  /// True once after each flood, when nearly all of it has gone.
+  /// Returns true once after each flood, when nearly all of it has gone.
   func ebbs() -> Bool {
     contents.withLock { contents in
       let bytes = contents.capacity.total
@@ -50,13 +50,13 @@ final class BodyBudget: Sendable {
     }
   }
 
-  /// Less than this the allocator may keep.
+  /// The size below which the allocator may keep memory.
   private static let flood = 16 << 20
 }
 
-/// One body's part of the memory for bodies; given back when the last reference to it goes.
+/// One body's part of the memory for bodies, released with its last reference.
 package final class BodyShare: Sendable {
-  /// Nil for a request that no server received, whose memory nobody counts.
+  /// `nil` for a request that no server received, whose memory is not counted.
   private let budget: BodyBudget?
   private let caller: CallerClass
   private let bytes = Atomic(0)
@@ -68,38 +68,38 @@ package final class BodyShare: Sendable {
 
   deinit { giveBack() }
 
-  /// Gives it back now, once.
+  /// Releases it now, once.
   func giveBack() {
     let held = bytes.exchange(0, ordering: .relaxed)
     if held > 0 { budget?.give(held, back: caller) }
   }
 
-  /// Takes more of the budget; false, and nothing is taken, if it has no more for this class of callers.
+  /// Takes more of the budget; false, without taking any, above the limit of this class of callers.
   package func grow(by more: Int) -> Bool {
     guard budget?.take(more, for: caller) ?? true else { return false }
     bytes.wrappingAdd(more, ordering: .relaxed)
     return true
   }
 
-  /// Takes what it lacks of `all` bytes; false, and nothing is taken, if there is no more for this class of callers.
+  /// Takes the rest of `all` bytes; false, without taking any, above the limit of this class of callers.
   func grow(to all: Int) -> Bool {
     let more = all - bytes.load(ordering: .relaxed)
     return more <= 0 || grow(by: more)
   }
 }
 
-/// A body as it comes in, part by part.
+/// A body under receipt, part by part.
 struct IncomingBody {
   enum Outcome { case taken, tooLong, overBudget }
 
   private(set) var bytes: [UInt8] = []
   let share: BodyShare
   private let limit: Int
-  /// More than is expected is not reserved.
+  /// The upper bound of reservations.
   private let expected: Int
   private var reserved = 0
 
-  /// `promised` is the length that the client says it has; nothing is reserved for it until something has come.
+  /// `promised` is the client's announced length; nothing is reserved for it before the first byte.
   init(limit: Int, promised: Int?, budget: BodyBudget, caller: CallerClass) {
     self.limit = limit
     expected = min(limit, promised ?? limit)

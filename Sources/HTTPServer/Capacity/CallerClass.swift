@@ -1,13 +1,13 @@
-/// Whom a connection or a request is counted as.
+/// The class of a connection's or request's caller.
 ///
-/// What one class does never takes the capacity of another: the public address is open to everybody, and Apple's
-/// notifications must get through whatever comes in beside them.
+/// Classes do not take each other's capacity: the public address is open to all, and Apple's notifications must always
+/// arrive.
 package enum CallerClass: String, Hashable, Sendable, CaseIterable {
-  /// An address of Apple's networks.
+  /// An address in Apple's networks.
   case apple
   /// The operator's own: an address of `--back-end-networks`, or a request with a valid token.
   case known
-  /// Everybody else.
+  /// Other callers.
   case anonymous
 }
 

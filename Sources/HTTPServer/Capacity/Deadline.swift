@@ -1,7 +1,7 @@
 import Glibc
 import Time
 
-/// A moment on the machine's monotonic clock, in milliseconds; wall clocks may jump, time-outs may not.
+/// A time on the machine's monotonic clock, in milliseconds, because wall clocks may jump.
 struct Deadline: Comparable, Sendable {
   private let milliseconds: Int64
 
@@ -9,7 +9,8 @@ struct Deadline: Comparable, Sendable {
 
   static let never = Deadline(milliseconds: .max)
 
-  /// Precise to a tick of the kernel (some 4 ms): read several times per request, it must cost nothing.
+  /// Returns the time with the precision of a kernel tick (some 4 ms), at almost no cost, because each request reads it
+  /// several times.
   static func now() -> Self {
     var time = timespec()
     _ = unsafe clock_gettime(CLOCK_MONOTONIC_COARSE, &time)

@@ -1,29 +1,28 @@
-/// A number of slots or bytes, of which each class of callers has a part that the others cannot take.
+/// A number of slots or bytes, with a reserved part for each class of callers.
 ///
-/// What is reserved for no class belongs to whichever caller comes first. A class uses its own part before the common
-/// one.
+/// The unreserved part is for all callers. A class uses its own part before the common one.
 package struct PartitionedCapacity: Sendable {
   private let reserved: PerCallerClass<Int>
-  /// Reserved for no class.
+  /// The part without a class.
   private let common: Int
   private var used = PerCallerClass { _ in 0 }
-  /// How much of the common part is in use.
+  /// The common part in use.
   private var borrowed = 0
-  /// How much is in use by all classes.
+  /// The use of all classes.
   package private(set) var total = 0
 
-  /// Creates a capacity of `total`; parts beyond it make it larger.
+  /// Creates a capacity of `total`, which grows if the parts exceed it.
   package init(total: Int, reserved: [CallerClass: Int]) {
     self.reserved = PerCallerClass { reserved[$0, default: 0] }
     common = max(0, total - reserved.values.reduce(0, +))
   }
 
-  /// Creates a capacity of `total` of which each class has so many hundredths for itself.
+  /// Creates a capacity of `total` with a reserved percentage for each class.
   init(total: Int, percent: [CallerClass: Int]) {
     self.init(total: total, reserved: percent.mapValues { total / 100 * $0 + total % 100 * $0 / 100 })
   }
 
-  /// Returns false, and takes nothing, when neither the class's part nor the common one has so much left.
+  /// Returns false, without taking any, if the class's part and the common one have less left.
   package mutating func take(_ amount: Int, for caller: CallerClass) -> Bool {
     let now = used[caller] + amount
     let more = beyondItsPart(now, caller) - beyondItsPart(used[caller], caller)
@@ -43,7 +42,7 @@ package struct PartitionedCapacity: Sendable {
 
   package func used(by caller: CallerClass) -> Int { used[caller] }
 
-  /// How full it is for a class, from 0 to 1: what it uses of all that it could have now.
+  /// Returns the use of a class as a fraction, from 0 to 1, of all that it could have now.
   package func fullness(for caller: CallerClass) -> Double {
     let others = borrowed - beyondItsPart(used[caller], caller)
     let most = reserved[caller] + common - others

@@ -2,7 +2,7 @@ import Glibc
 
 /// The address at the other end of a connection.
 package struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
-  /// 4 bytes for IPv4 (also when it came mapped into IPv6), 16 for IPv6, none when there is no such thing.
+  /// 4 bytes for IPv4 (also mapped into IPv6), 16 for IPv6, empty without an address.
   package let bytes: [UInt8]
   package let port: UInt16
 
@@ -11,10 +11,10 @@ package struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
     self.port = port
   }
 
-  /// The peer of a request that came by no network.
+  /// The peer of a request without a network.
   package static let unknown = PeerAddress(bytes: [], port: 0)
 
-  /// What is counted as one address: of IPv6 the /64, all of whose addresses one host may use.
+  /// The part that counts as one address: for IPv6 the /64, because one host may use all of its addresses.
   package var site: [UInt8] { bytes.count == 16 ? Array(bytes.prefix(8)) : bytes }
 
   /// `192.0.2.1` or `2001:db8::1`, without the port.
@@ -26,7 +26,7 @@ package struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// From its numeric form, `192.0.2.1`, `::ffff:192.0.2.1` (the same) or `2001:db8::1`; nil when it is none.
+  /// Parses the numeric form, `192.0.2.1`, `::ffff:192.0.2.1` (the same) or `2001:db8::1`; `nil` for other text.
   package init?(numeric text: String) {
     var bytes = [UInt8](repeating: 0, count: 16)
     if unsafe inet_pton(AF_INET, text, &bytes) == 1 {
@@ -52,7 +52,7 @@ package struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// The IPv4 address of 16 bytes that hold one.
+  /// Returns the IPv4 address in 16 bytes, if they contain one.
   private static func unmapped(_ bytes: [UInt8]) -> [UInt8] {
     let isMapped = bytes.prefix(12).elementsEqual([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF])
     return isMapped ? Array(bytes.suffix(4)) : bytes

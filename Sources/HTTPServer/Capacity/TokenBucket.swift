@@ -1,4 +1,4 @@
-/// How often something may happen: `burst` times at once, and then `perSecond` times a second.
+/// A rate limit: a burst, and then a number per second.
 package struct Rate: Hashable, Sendable {
   package let burst: Int
   package let perSecond: Int
@@ -9,11 +9,11 @@ package struct Rate: Hashable, Sendable {
   }
 }
 
-/// What is left of a rate at one moment.
+/// The tokens left of a rate.
 ///
-/// It fills slowly, and each event takes one token.
+/// Each event takes one token.
 struct TokenBucket: Sendable {
-  /// Thousandths of a token: at 3 a second, a millisecond brings 3 of them.
+  /// Thousandths of a token: at 3 a second, a millisecond adds 3 of them.
   private var left: Int64
   private var filledAt: Deadline
 
@@ -30,7 +30,7 @@ struct TokenBucket: Sendable {
     return true
   }
 
-  /// Whether nothing would be lost by forgetting it.
+  /// Whether it can be removed without loss.
   func isFull(_ rate: Rate, at now: Deadline) -> Bool {
     var filled = self
     filled.fill(rate, at: now)
@@ -38,7 +38,7 @@ struct TokenBucket: Sendable {
   }
 
   private mutating func fill(_ rate: Rate, at now: Deadline) {
-    // An hour fills any bucket that is worth having, and cannot overflow.
+    // An hour fills any useful bucket, and cannot overflow.
     let elapsed = min(max(0, now.milliseconds(since: filledAt)), 3_600_000)
     left = min(Self.most(rate), left + elapsed * Int64(rate.perSecond))
     filledAt = max(filledAt, now)

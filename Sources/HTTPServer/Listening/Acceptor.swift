@@ -3,7 +3,7 @@ import Runtime
 import Synchronization
 import Time
 
-/// The thread that lets connections in, and stops the server in an orderly way.
+/// The thread that accepts connections, and stops the server gracefully.
 final class Acceptor: Sendable {
   private static let sweepEvery = Interval.milliseconds(100)
 
@@ -22,13 +22,13 @@ final class Acceptor: Sendable {
     self.finish = finish
   }
 
-  /// Begins to close; may be called from anywhere, any number of times.
+  /// Begins to close; may be called from any thread, any number of times.
   func stop() {
     stopping.store(true, ordering: .releasing)
     wakeUp.signal()
   }
 
-  /// The thread's body: returns when everything is closed.
+  /// Runs the thread until everything is closed.
   func keep(_ listener: consuming Listener) {
     serve(listener)
     drain()
@@ -39,7 +39,7 @@ final class Acceptor: Sendable {
 
   // MARK: Serving
 
-  /// Returns when told to stop; the listening socket is closed by then, so that new clients are refused.
+  /// Returns after a stop; the listening socket is closed by then, so that new clients are rejected.
   private func serve(_ listener: consuming Listener) {
     var turn = 0
     var nextSweep = Deadline.now()
@@ -51,17 +51,17 @@ final class Acceptor: Sendable {
       wait(for: accepting ? listener.descriptor : -1, patiently: accepting && isQuiet)
       if accepting, !accept(from: listener, &turn) { mayAcceptFrom = .in(Self.sweepEvery) }
       if nextSweep <= Deadline.now() {
-        // The allocator would keep a flood's memory for ever: it is in pieces too small to be unmapped by themselves.
+        // The allocator would never release a flood's memory, whose pieces are too small to unmap separately.
         if core.bodies.ebbs() { ProcessMemory.giveBack() }
         for event in watch.report(core, at: .now()) { core.report(event) }
         nextSweep = .in(Self.sweepEvery)
       }
     }
-    // Who has already been connected by the system would be reset.
+    // Otherwise the system would reset clients that it has already connected.
     _ = accept(from: listener, &turn)
   }
 
-  /// Until a client knocks, somebody calls, or it is time to sweep.
+  /// Waits for a client, a signal, or the next sweep.
   private func wait(for listener: Int32, patiently: Bool) {
     var descriptors = [
       pollfd(fd: wakeUp.descriptor, events: Int16(POLLIN), revents: 0),
@@ -70,7 +70,7 @@ final class Acceptor: Sendable {
     _ = unsafe poll(&descriptors, 2, patiently ? -1 : Int32(Self.sweepEvery.milliseconds))
   }
 
-  /// False when the system hands over no more connections for now.
+  /// Returns false when the system has no more connections now.
   private func accept(from listener: borrowing Listener, _ turn: inout Int) -> Bool {
     do throws(Listener.Errno) {
       for _ in 0..<64 {
@@ -97,9 +97,10 @@ final class Acceptor: Sendable {
     }
   }
 
-  /// Says why in HTTP and hangs up. (Over TLS this is no answer but an end, which is all there is time for.)
+  /// Sends the reason in HTTP and closes.
   ///
-  /// What the client has sent so far is read, since unread bytes would reset the connection before it reads the answer.
+  /// Over TLS the client sees only the end, because a handshake would take too long. Received bytes are read, since
+  /// unread bytes would reset the connection before the client reads the response.
   private static func turnAway(_ socket: consuming Socket) {
     let answer = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
     _ = unsafe Array(answer.utf8).withUnsafeBytes { unsafe socket.send($0, hasMore: false) }
@@ -109,7 +110,7 @@ final class Acceptor: Sendable {
 
   // MARK: Closing
 
-  /// Lets running requests finish, within the time given.
+  /// Lets running requests finish, within the time limit.
   private func drain() {
     core.startDraining()
     for loop in loops { loop.tell(.drain) }
@@ -117,7 +118,7 @@ final class Acceptor: Sendable {
     while core.connections.open > 0, Deadline.now() < end { pause() }
   }
 
-  /// Answers what is still open in the handlers' place; returns how many did not finish.
+  /// Responds instead of the handlers that are still running; returns their number.
   private func close() -> Int {
     core.startClosing()
     for loop in loops { loop.tell(.stop) }

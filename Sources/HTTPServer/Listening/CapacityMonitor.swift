@@ -1,10 +1,10 @@
 import Time
 
-/// Says which classes of callers use nearly all that they may have, once a minute for each at most.
+/// Reports classes of callers that use nearly all of their capacity, once a minute for each at most.
 struct CapacityMonitor {
   private var quietUntil: [HTTPCapacity: PerCallerClass<Deadline>] = [:]
 
-  /// What is to be reported now.
+  /// Returns the events to report now.
   mutating func report(_ core: ServerCore, at now: Deadline) -> [HTTPServerEvent] {
     var events: [HTTPServerEvent] = []
     for kind in HTTPCapacity.allCases {
@@ -22,6 +22,6 @@ struct CapacityMonitor {
 }
 
 extension PartitionedCapacity {
-  /// Whether a class uses something, and four fifths of all that it could have.
+  /// Whether a class uses something, and four fifths of its possible capacity.
   func isNearlyFull(for caller: CallerClass) -> Bool { used(by: caller) > 0 && fullness(for: caller) >= 0.8 }
 }

@@ -1,9 +1,9 @@
 import Runtime
 import Synchronization
 
-/// An HTTP/1.1 server that knows no route: requests in, answers out, within limits.
+/// An HTTP/1.1 server with limits and without routes.
 ///
-/// Start it, then `run()` it; cancelling `run()` stops it gracefully. A server that is started and let go of stops, too.
+/// Start it, then `run()` it; cancelling `run()` stops it gracefully. A started server also stops when it is released.
 package final class HTTPServer: Sendable {
   private enum State {
     case new
@@ -27,7 +27,7 @@ package final class HTTPServer: Sendable {
 
   deinit { stop() }
 
-  /// Listens and serves from here on; the errors are those an operator can mend.
+  /// Listens and serves; the errors are those that an operator can fix.
   package func start() throws(HTTPServerError) {
     try state.withLock { state throws(HTTPServerError) in
       guard case .new = state else {
@@ -49,7 +49,7 @@ package final class HTTPServer: Sendable {
     }
   }
 
-  /// The port listened on; 0 before the start.
+  /// The port of the listener; 0 before the start.
   package var port: UInt16 {
     state.withLock { state in
       if case .serving(_, let port) = state { port } else { 0 }
@@ -60,18 +60,18 @@ package final class HTTPServer: Sendable {
     core.tally.counters(openConnections: core.connections.open, bodiesInFlight: core.bodies.bytes)
   }
 
-  /// The longest turn of an event loop in the last one to two minutes; its other connections waited that long.
+  /// The longest pass of an event loop in the last one to two minutes, during which its other connections waited.
   package var longestTurn: Duration { core.turns.longest() }
 
-  /// How much of a capacity each class of callers uses now.
+  /// Returns each class of callers' current use of a capacity.
   package func used(_ capacity: HTTPCapacity, by caller: CallerClass) -> Int {
     core.capacity(capacity).used(by: caller)
   }
 
-  /// Serves until cancelled; then refuses new connections, lets running requests finish within
+  /// Serves until cancelled; then rejects new connections, lets running requests finish within
   /// `HTTPServerConfiguration.stopWithin`, closes, and returns.
   ///
-  /// Starts the server if that has not been done.
+  /// Starts the server if necessary.
   package func run() async throws(HTTPServerError) {
     if case .new = state.withLock({ $0 }) { try start() }
     await withTaskCancellationHandler {
@@ -90,7 +90,7 @@ package final class HTTPServer: Sendable {
   }
 }
 
-/// A moment that comes once, and those who wait for it.
+/// An event that occurs once, and its waiters.
 private final class OneShotEvent: Sendable {
   private enum State {
     case ahead([CheckedContinuation<Void, Never>])

@@ -1,12 +1,12 @@
 import Glibc
 import Runtime
 
-/// A listening TCP socket; closed when it goes.
+/// A listening TCP socket, closed with its owner.
 struct Listener: ~Copyable {
   let descriptor: Int32
   let port: UInt16
 
-  /// Listens on a numeric address; port 0 lets the system pick.
+  /// Listens on a numeric address; port 0 lets the system choose.
   init(address: String, port: UInt16) throws(HTTPServerError) {
     let family = address.utf8.contains(UInt8(ascii: ":")) ? AF_INET6 : AF_INET
     let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
@@ -28,7 +28,7 @@ struct Listener: ~Copyable {
 
   deinit { close(descriptor) }
 
-  /// The next connection, or `nil` when none waits; throws the system's error number otherwise.
+  /// Returns the next connection, or `nil` when none waits; throws the system's error number otherwise.
   func accept() throws(Errno) -> Accepted? {
     var storage = sockaddr_storage()
     while true {
@@ -53,7 +53,6 @@ struct Listener: ~Copyable {
     }
   }
 
-  /// A connection that a client has made.
   struct Accepted: ~Copyable {
     let socket: Socket
     let peer: PeerAddress

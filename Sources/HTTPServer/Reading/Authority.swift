@@ -1,7 +1,7 @@
-/// A host with an optional port, as it stands in `Host` and in an absolute target.
+/// A host with an optional port, as in `Host` and in an absolute target.
 ///
-/// Narrower than RFC 3986 where readers differ: no user, no list, no percent escapes, no empty host or port. A name
-/// beyond ASCII is sent in its `xn--` form by every client.
+/// Narrower than RFC 3986 where readers differ: no user, no list, no percent escapes, no empty host or port. Every
+/// client sends a name beyond ASCII in its `xn--` form.
 enum Authority {
   static func isValid(_ text: Span<UInt8>) -> Bool {
     guard (1...longest).contains(text.count) else { return false }
@@ -25,7 +25,7 @@ enum Authority {
     }
   }
 
-  /// An IPv6 address; one with a zone means nothing on another machine.
+  /// Whether it is an IPv6 address without a zone, which has no meaning on another machine.
   private static func isLiteral(_ bytes: Span<UInt8>) -> Bool {
     bytes.count >= 2 && !bytes.holdsOnly { $0 != UInt8(ascii: ":") }
       && bytes.holdsOnly { $0.hexadecimalValue != nil || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".") }

@@ -1,8 +1,8 @@
-/// Where a request's body ends.
+/// The framing of a request's body.
 ///
-/// A message whose length can be read in two ways is how requests are smuggled past a proxy (RFC 9112, 6.1 and 6.3):
-/// both headers, two lengths, or a coding other than `chunked` make none. RFC 9112 lets equal lengths be merged; no
-/// client sends two, so they are refused like different ones.
+/// An ambiguous length is how requests are smuggled past a proxy (RFC 9112, 6.1 and 6.3): both headers, two lengths, or
+/// a coding other than `chunked` are errors. RFC 9112 permits merging equal lengths; no client sends two, so they are
+/// rejected like different ones.
 package enum BodyFraming: Hashable, Sendable {
   case length(Int)
   case chunked
@@ -14,7 +14,7 @@ package enum BodyFraming: Hashable, Sendable {
     guard lengths.count <= 1 else { throw .repeatedContentLength }
     guard encodings.count <= 1 else { throw .repeatedTransferEncoding }
     if encodings.count == 1 {
-      // In HTTP/1.0 the header says nothing, so that a proxy of that version passes it on without looking at it.
+      // HTTP/1.0 does not define the header, so a proxy of that version passes it on unread.
       guard version == .http11, fields.equals("Transfer-Encoding", "chunked") else { throw .transferEncoding }
       self = .chunked
     } else if let digits = lengths.first {
@@ -25,7 +25,7 @@ package enum BodyFraming: Hashable, Sendable {
     }
   }
 
-  /// Reads decimal digits alone, without leading zeros; `Int.init` would take a sign.
+  /// Parses only decimal digits without leading zeros; `Int.init` would accept a sign.
   private static func length(_ digits: Span<UInt8>) -> Int? {
     guard (1...mostDigits).contains(digits.count), digits.holdsOnly(\.isDigit),
       digits.count == 1 || digits[0] != UInt8(ascii: "0")

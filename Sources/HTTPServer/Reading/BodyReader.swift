@@ -1,11 +1,10 @@
 /// Finds a request's body in the bytes that follow its head.
 ///
-/// Pure and incremental. It keeps no bytes: the caller takes each part from the input, and hands in again what is not
-/// yet behind `position`. How many bytes of content there are is the caller's to limit; what chunks add to them is
-/// limited here.
+/// Pure and incremental. It keeps no bytes: the caller takes each part from the input, and passes again the rest after
+/// `position`. The caller must limit the bytes of content; this reader limits the overhead of chunks.
 package struct BodyReader: Sendable {
   package enum Step: Hashable, Sendable {
-    /// The end has not arrived; everything before `position` is done with.
+    /// The end has not arrived; everything before `position` is processed.
     case needsMore
     /// These bytes of the input belong to the body.
     case part(Range<Int>)
@@ -25,7 +24,7 @@ package struct BodyReader: Sendable {
 
   private var state: State
   private var scanner = LineScanner()
-  /// How many bytes extensions, and trailers, may still take in this body.
+  /// The bytes that extensions, and trailers, may still take in this body.
   private var extensionsLeft = Self.extensions
   private var trailersLeft = Self.trailers
 
@@ -37,7 +36,7 @@ package struct BodyReader: Sendable {
       }
   }
 
-  /// Takes the next step, and moves `position` behind what it has used of `input`.
+  /// Takes the next step, and moves `position` behind the processed part of `input`.
   package mutating func next(in input: Span<UInt8>, at position: inout Int) throws(RequestParseError) -> Step {
     while true {
       switch state {
@@ -73,9 +72,9 @@ package struct BodyReader: Sendable {
 
   // MARK: Chunks (RFC 9112, 7.1)
 
-  /// Reads `5;name=value`; false when more is needed.
+  /// Reads `5;name=value`; false if incomplete.
   ///
-  /// Extensions are passed over (7.1.1), and only so many of them: each costs reading and brings nothing.
+  /// Extensions are ignored (7.1.1) up to a limit, because each costs time without benefit.
   private mutating func readChunkLine(_ input: Span<UInt8>, _ position: inout Int) throws(RequestParseError) -> Bool {
     let limit = Self.sizeDigits + extensionsLeft
     guard let line = try scanner.line(in: input, from: position, limit: limit, tooLong: .chunkLineTooLong) else {
@@ -110,8 +109,9 @@ package struct BodyReader: Sendable {
     return true
   }
 
-  /// Reads one field after the last chunk, or the empty line; fields are checked like those of a head and dropped, so
-  /// that none can add to the head what was not judged with it (7.1.2).
+  /// Reads one field after the last chunk, or the empty line.
+  ///
+  /// Fields are checked like those of a head and dropped, so that they cannot add to the checked head (7.1.2).
   private mutating func readTrailer(_ input: Span<UInt8>, _ position: inout Int) throws(RequestParseError) -> Bool {
     guard
       let line = try scanner.line(in: input, from: position, limit: max(0, trailersLeft), tooLong: .trailerTooLong)

@@ -1,5 +1,5 @@
 extension Span<UInt8> {
-  /// Returns whether every byte is accepted.
+  /// Whether every byte is accepted.
   @inline(__always) func holdsOnly(_ accepted: (UInt8) -> Bool) -> Bool {
     for index in 0..<count where !accepted(self[index]) { return false }
     return true
@@ -7,7 +7,7 @@ extension Span<UInt8> {
 }
 
 extension String {
-  /// Creates a string of `bytes`; nil unless all of them are ASCII.
+  /// Creates a string of `bytes`; `nil` unless all of them are ASCII.
   init?(ascii bytes: Span<UInt8>) {
     guard bytes.holdsOnly({ $0 < 0x80 }) else { return nil }
     self = unsafe bytes.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }

@@ -1,12 +1,12 @@
-/// Where a header field's name and value lie: `Content-Length: 5`.
+/// The ranges of a header field's name and value: `Content-Length: 5`.
 struct FieldLine {
   let name: Range<Int>
-  /// Without the spaces and tabs around it.
+  /// The value without surrounding spaces and tabs.
   let value: Range<Int>
 
   /// Reads `line`, which is not empty and contains no control byte but tabs.
   ///
-  /// A name ends at its colon: RFC 9112, 5.1 has a request with a space before it refused, and 5.2 a folded one.
+  /// A name ends at its colon: RFC 9112, 5.1 requires the rejection of a space before it, and 5.2 of a folded field.
   init(_ input: Span<UInt8>, _ line: Range<Int>) throws(RequestParseError) {
     guard !input[line.lowerBound].isBlank else { throw .foldedField }
     var colon = line.lowerBound
@@ -21,7 +21,7 @@ struct FieldLine {
     value = start..<end
   }
 
-  /// What is wrong with a name after which `rest` stands.
+  /// Returns the fault of a name before `rest`.
   private static func fault(_ input: Span<UInt8>, _ rest: Range<Int>) -> RequestParseError {
     var index = rest.lowerBound
     while index < rest.upperBound, input[index].isBlank { index += 1 }

@@ -1,17 +1,17 @@
-/// Reads one request's head as strictly as RFC 9112 lets a server be.
+/// Reads one request's head as strictly as RFC 9112 permits.
 ///
-/// Pure and incremental: it is handed everything that has arrived since the head's first byte, as often as more has
-/// arrived, and looks at each byte once. Whether and why it refuses depends on the bytes alone, not on how they were
-/// divided. Everything is bounded by `HTTPServerLimits`: a line, the number of fields, and the whole.
+/// Pure and incremental: each call gets all bytes since the head's first one, and each byte is read once. The result
+/// depends only on the bytes, not on their division. `HTTPServerLimits` bounds a line, the number of fields, and the
+/// whole.
 package struct HeadReader: Sendable {
   private let limits: Limits
   private var scanner = LineScanner()
-  /// Where the next line begins.
+  /// The start of the next line.
   private var position = 0
   private var requestLine: RequestLine?
   private var fields = HTTPHeaders()
 
-  /// Those of the server's limits that heads have.
+  /// The server's limits of heads.
   struct Limits: Sendable {
     let head: Int
     let line: Int
@@ -28,9 +28,9 @@ package struct HeadReader: Sendable {
 
   package init(limits: HTTPServerLimits) { self.init(Limits(limits)) }
 
-  /// Returns the head once it is complete, nil while more is needed.
+  /// Returns the head once it is complete; `nil` before.
   ///
-  /// After either a head or a fault the reader has done its work; the next request has a reader of its own.
+  /// After a head or a fault the reader is finished; the next request needs a new one.
   package mutating func read(_ input: Span<UInt8>) throws(RequestParseError) -> RequestHead? {
     while let line = try nextLine(input) {
       position = line.upperBound + 2
@@ -38,7 +38,7 @@ package struct HeadReader: Sendable {
         if line.isEmpty { return try head(requestLine) }
         try add(FieldLine(input, line), of: input)
       } else if line.isEmpty {
-        // Old clients end a body with an empty line that they do not count (2.2); one is passed over.
+        // Old clients end a body with an uncounted empty line (2.2); one is ignored.
         guard line.lowerBound == 0 else { throw .emptyLine }
       } else {
         requestLine = try RequestLine(input, line)
@@ -75,7 +75,7 @@ package struct HeadReader: Sendable {
       framing: framing, size: position)
   }
 
-  /// One host (3.2), and the same in an absolute target: a proxy may have judged by either.
+  /// Checks for one host (3.2), equal in an absolute target, because a proxy may have checked either.
   private func checkHost(_ target: RequestTarget, version: HTTPVersion) throws(RequestParseError) {
     if let authority = target.authority, !Authority.isValid(authority.utf8Span.span) { throw .target }
     let hosts = fields.find("Host")

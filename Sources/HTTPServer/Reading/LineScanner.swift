@@ -1,14 +1,15 @@
-/// Finds the end of a line in bytes that arrive in parts, looking at each byte once.
+/// Finds the end of a line in partial input, reading each byte once.
 ///
-/// A line ends with CRLF and contains no other control byte than the tab: RFC 9112, 2.2 lets a reader take a bare LF for
-/// a line's end and a bare CR for a space, and readers differ in it.
+/// A line ends with CRLF and contains no other control byte than the tab. RFC 9112, 2.2 lets a reader accept a bare LF
+/// as a line's end and a bare CR as a space, and readers differ in it.
 struct LineScanner: Sendable {
-  /// How many bytes after the line's start are known not to end it.
+  /// The number of bytes after the line's start that do not end it.
   private var scanned = 0
 
-  /// Returns where the line that begins at `start` lies, without its CRLF; nil when its end has not arrived.
+  /// Returns the range of the line that begins at `start`, without its CRLF; `nil` before its end has arrived.
   ///
-  /// What is thrown depends on the bytes alone, not on how they were divided: the first fault in their order.
+  /// The error depends only on the bytes, not on their division: the first fault in their order.
+  ///
   /// - Parameter limit: the most bytes a line may have; `tooLong` is thrown at the first byte beyond.
   mutating func line(
     in input: Span<UInt8>, from start: Int, limit: Int, tooLong: RequestParseError

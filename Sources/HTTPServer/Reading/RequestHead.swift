@@ -1,14 +1,14 @@
-/// A request's head that can be read in one way only, from its request line to the empty line.
+/// A request's unambiguous head, from its request line to the empty line.
 package struct RequestHead: Sendable {
   package let method: String
-  /// The target as the client wrote it, query included.
+  /// The target as received, with the query.
   package let target: String
-  /// The path alone, as `RequestTarget` reads it.
+  /// Only the path, as `RequestTarget` parses it.
   package let path: String
   package let version: HTTPVersion
   package let fields: HTTPHeaders
   package let framing: BodyFraming
-  /// The bytes it takes, with all line ends; what follows them is the body.
+  /// The bytes of the head with all line ends; the body follows.
   package let size: Int
 
   /// Whether another request may follow on the connection.

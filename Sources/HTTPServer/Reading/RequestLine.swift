@@ -4,7 +4,7 @@ struct RequestLine: Sendable {
   let target: String
   let version: HTTPVersion
 
-  /// Reads `line`, which contains no control byte but tabs; exactly one space must stand between its parts.
+  /// Reads `line`, which contains no control byte but tabs, with exactly one space between its parts.
   init(_ input: Span<UInt8>, _ line: Range<Int>) throws(RequestParseError) {
     var first: Int?
     var second: Int?
@@ -20,7 +20,7 @@ struct RequestLine: Sendable {
 
   /// Returns a method of capital letters and hyphens, as all registered ones are.
   ///
-  /// Readers that do not look at case would guess at another. `CONNECT` would ask for a tunnel.
+  /// Case-insensitive readers would read another method. `CONNECT` would request a tunnel.
   private static func method(_ bytes: Span<UInt8>) throws(RequestParseError) -> String {
     guard (1...longestMethod).contains(bytes.count), bytes.holdsOnly({ $0.isCapital || $0 == UInt8(ascii: "-") }),
       let method = String(ascii: bytes), method != "CONNECT"
@@ -40,10 +40,10 @@ struct RequestLine: Sendable {
     }
   }
 
-  /// Returns a target of visible ASCII without a fragment, which hides from one reader what another takes for the path.
+  /// Returns a target of visible ASCII without a fragment, which readers treat differently.
   ///
-  /// The marks that RFC 3986 wants escaped are let through where no reader takes them for a delimiter: `|` stands in
-  /// user ids, and browsers' URL rules leave it as it is.
+  /// Characters that RFC 3986 requires to be escaped are accepted if no reader treats them as a delimiter: user IDs
+  /// contain `|`, and browsers' URL rules leave it unchanged.
   private static func target(_ bytes: Span<UInt8>) throws(RequestParseError) -> String {
     guard !bytes.isEmpty, bytes.holdsOnly({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "#") }),
       let target = String(ascii: bytes)

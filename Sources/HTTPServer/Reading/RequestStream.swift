@@ -1,11 +1,11 @@
 /// The requests in the bytes of one connection, as events.
 ///
-/// Pure: whoever moves the bytes calls `append` with what has arrived, then `next` until it says `needsMore`. Nothing is
-/// read ahead of an answer: the caller stops asking at `end` until it has answered, and bytes of a next request wait in
-/// the buffer. That holds at most one head or one line of a chunk beside what was last appended.
+/// Pure: the caller passes new bytes to `append`, then calls `next` until `needsMore`. Nothing is read before a
+/// response: the caller stops at `end` until it has responded, and bytes of a next request wait in the buffer. In
+/// addition to the last appended bytes, it holds at most one head or one line of a chunk.
 package struct RequestStream: Sendable {
   package enum Event: Sendable {
-    /// Nothing can be said before more has arrived.
+    /// The next event needs more bytes.
     case needsMore
     /// A head is complete; its body follows.
     case head(RequestHead)
@@ -13,7 +13,9 @@ package struct RequestStream: Sendable {
     case body(Range<Int>)
     /// The request is complete; another may follow.
     case end
-    /// What comes can be read in more than one way. Nothing after it may be read: every later call returns the same.
+    /// The input is ambiguous.
+    ///
+    /// Nothing after it may be read: every later call returns the same.
     case fault(RequestParseError)
   }
 
@@ -23,10 +25,10 @@ package struct RequestStream: Sendable {
   }
 
   package private(set) var buffer: [UInt8] = []
-  /// Where the unread bytes begin.
+  /// The start of the unread bytes.
   private var position = 0
   private var part = Part.head
-  // Beside the state, not in it: there each step would copy what a reader has.
+  // Outside of the state, because there each step would copy the reader's data.
   private var head: HeadReader
   private var body = BodyReader(.length(0))
   private let limits: HeadReader.Limits
@@ -36,19 +38,19 @@ package struct RequestStream: Sendable {
     head = HeadReader(self.limits)
   }
 
-  /// Whether bytes wait to be read: part of a request, or a whole one that the client sent ahead.
+  /// Whether unread bytes exist: part of a request, or a whole one that the client sent ahead.
   package var hasUnread: Bool { position < buffer.count }
   package var unread: ArraySlice<UInt8> { buffer[position...] }
 
-  /// Drops what has been read, with its memory, and returns how many bytes of memory the unread ones take.
+  /// Drops processed bytes with their memory, and returns the memory of the unread ones.
   ///
-  /// For whoever does not go on reading for now: an answer may be awaited for half a minute.
+  /// For a pause in reading: a response may take half a minute.
   package mutating func compact() -> Int {
     guard hasUnread else {
       forgetRead()
       return 0
     }
-    // Not each time: a client may send a thousand short requests at once.
+    // Not each time: a client may send a thousand short requests together.
     if 2 * position >= buffer.count { (buffer, position) = (Array(unread), 0) }
     return buffer.capacity
   }
@@ -65,7 +67,7 @@ package struct RequestStream: Sendable {
     return event
   }
 
-  /// - Parameter buffer: the property, since no reader may change itself while it reads from a property beside it.
+  /// - Parameter buffer: the property, since no reader may change itself while it reads from another property.
   private mutating func read(_ buffer: [UInt8]) -> Event {
     do throws(RequestParseError) {
       switch part {
@@ -95,8 +97,8 @@ package struct RequestStream: Sendable {
     }
   }
 
-  /// Drops what has been read, and the memory of a long part of a body with it: that would be held by each connection
-  /// that waits for more, and be counted nowhere.
+  /// Drops processed bytes, and the memory of a long part of a body, which each waiting connection would otherwise hold
+  /// uncounted.
   private mutating func forgetRead() {
     if position == buffer.count {
       buffer.removeAll(keepingCapacity: buffer.capacity <= Self.mostKept)

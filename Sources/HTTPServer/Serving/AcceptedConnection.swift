@@ -1,8 +1,8 @@
 import Synchronization
 
-/// A connection on its way from the thread that accepted it to the loop that serves it.
+/// A connection between the thread that accepted it and the loop that serves it.
 ///
-/// If no loop takes it, it closes with the last reference.
+/// Without a loop it closes with the last reference.
 final class AcceptedConnection: Sendable {
   struct Parts: ~Copyable, Sendable {
     let socket: Socket
@@ -17,6 +17,6 @@ final class AcceptedConnection: Sendable {
     self.peer = peer
   }
 
-  /// Hands over the socket and its slot, once.
+  /// Returns the socket and its slot, once.
   func take() -> Parts? { parts.withLock { $0.take() } }
 }

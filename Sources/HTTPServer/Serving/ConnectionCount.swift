@@ -1,6 +1,6 @@
 import Synchronization
 
-/// How many connections are open: in all, of each class of callers, and from each address.
+/// The numbers of open connections: in all, of each class of callers, and from each address.
 final class ConnectionCount: Sendable {
   private struct Contents {
     var capacity: PartitionedCapacity
@@ -24,13 +24,13 @@ final class ConnectionCount: Sendable {
 
   var open: Int { contents.withLock { $0.capacity.total } }
 
-  /// What it looks like now, for each class.
+  /// The current use of each class.
   var capacity: PartitionedCapacity { contents.withLock { $0.capacity } }
 
-  /// Counts one more connection, or throws which limit forbids it; a `ConnectionSlot` gives it back.
+  /// Counts one more connection, or throws the limit that forbids it; a `ConnectionSlot` releases it.
   ///
-  /// An address that its own limits refuse takes nothing of its class. Apple and the operator's own back ends may come
-  /// from one address each, so those limits are for everybody else.
+  /// A rejection by an address's own limit uses nothing of its class. Apple and the operator's own back ends may come
+  /// from one address each, so those limits are for other callers.
   fileprivate func take(_ peer: PeerAddress) throws(HTTPRejection) -> CallerClass {
     let caller = classify(peer)
     let refusal: HTTPRejection? = contents.withLock { contents in
@@ -46,10 +46,10 @@ final class ConnectionCount: Sendable {
     return caller
   }
 
-  /// Counts a connection as one of another class from now on; false, and nothing changes, if that has no room.
+  /// Counts a connection for another class from now on; false, without a change, if that is full.
   fileprivate func move(_ from: CallerClass, _ to: CallerClass) -> Bool {
     contents.withLock { contents in
-      // Given back first: what both may borrow is theirs once.
+      // Released first, so that the borrowed part is free for the other class.
       contents.capacity.give(1, back: from)
       if contents.capacity.take(1, for: to) { return true }
       _ = contents.capacity.take(1, for: from)
@@ -57,7 +57,7 @@ final class ConnectionCount: Sendable {
     }
   }
 
-  /// - Parameter origin: the class in which it came.
+  /// - Parameter origin: the class at its arrival.
   fileprivate func give(back peer: PeerAddress, _ caller: CallerClass, from origin: CallerClass) {
     contents.withLock { contents in
       contents.capacity.give(1, back: caller)
@@ -68,7 +68,7 @@ final class ConnectionCount: Sendable {
   }
 }
 
-/// One connection's part of the count, given back when its one owner lets go of it.
+/// One connection's part of the count, released with its one owner.
 struct ConnectionSlot: ~Copyable, Sendable {
   /// The class by the connection's address.
   let origin: CallerClass
@@ -76,7 +76,7 @@ struct ConnectionSlot: ~Copyable, Sendable {
   private let count: ConnectionCount
   private let peer: PeerAddress
 
-  /// Takes a slot, or throws which limit forbids it.
+  /// Takes a slot, or throws the limit that forbids it.
   init(_ peer: PeerAddress, of count: ConnectionCount) throws(HTTPRejection) {
     origin = try count.take(peer)
     caller = origin
@@ -86,7 +86,7 @@ struct ConnectionSlot: ~Copyable, Sendable {
 
   deinit { count.give(back: peer, caller, from: origin) }
 
-  /// Counts the connection as one of `other`; false, and nothing changes, if that class has no room.
+  /// Counts the connection for `other`; false, without a change, if that class is full.
   mutating func move(to other: CallerClass) -> Bool {
     guard other != caller else { return true }
     guard count.move(caller, other) else { return false }

@@ -1,14 +1,15 @@
-/// The part of a request that a connection is at.
+/// The phase of a connection's request.
 enum ConnectionPhase {
   case reading
-  /// What is left of a refused body is read and dropped, so that the client gets to read why.
+  /// The rest of a rejected body is dropped, so that the client can read the reason.
   case discarding(left: Int)
-  /// The handler decides whether to take the body.
+  /// The handler decides whether to accept the body.
   case deciding(PendingResult<HTTPAdmission>)
   case answering(PendingResult<HTTPResponse>)
   case sending
-  /// The answer is out and the end announced. What still arrives is dropped for a moment: closing with unread bytes
-  /// resets the connection, and the answer is lost with it.
+  /// The response is out and the end announced.
+  ///
+  /// Further input is dropped for a moment: closing with unread bytes resets the connection, which loses the response.
   case lingering(left: Int)
   case over
 }

@@ -1,27 +1,27 @@
 import Time
 
-/// How long a connection may go on with what it does.
+/// The time limits of a connection's current step.
 struct ConnectionTimeouts {
   private var deadline: Deadline
   private var waitsSince: Deadline
-  /// Whether no byte has ever come.
+  /// Whether no byte has arrived yet.
   private var isSilent = true
-  /// Whether nothing of a request has arrived.
+  /// Whether no byte of a request has arrived.
   private(set) var isWaiting = true
 
-  /// Creates the patience with a new connection: for `interval` it may say nothing.
+  /// Creates the limits of a new connection, whose first byte must arrive within `interval`.
   init(withSilence interval: Interval) {
     waitsSince = .now()
     deadline = waitsSince + interval
   }
 
-  /// Notes that bytes came; the first of a request begin the time in which it must arrive.
+  /// Records new bytes; the first of a request begin the time in which it must arrive.
   mutating func heard(requestWithin interval: Interval) {
     isSilent = false
     if isWaiting { begin(within: interval) }
   }
 
-  /// Begins something that must be done in time.
+  /// Begins a step with a time limit.
   mutating func begin(within interval: Interval) {
     isWaiting = false
     deadline = .in(interval)
@@ -36,9 +36,9 @@ struct ConnectionTimeouts {
 
   enum End { case silent, idle, slow }
 
-  /// Returns what is over at `now`; nil while there is time left.
+  /// Returns the limit that is exceeded at `now`; `nil` before.
   ///
-  /// - Parameter mostSilence: how long one may wait for a request now; nil where nothing forbids the usual time.
+  /// - Parameter mostSilence: the limit of waiting for a request now; nil means the usual one.
   func end(at now: Deadline, mostSilence: Interval?) -> End? {
     if isWaiting, let mostSilence, waitsSince + mostSilence < now { return .silent }
     guard deadline < now else { return nil }

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// Wakes a thread that waits in `poll` or `epoll_wait`: an eventfd, readable from `signal()` until `hear()`.
+/// An eventfd that wakes a thread in `poll` or `epoll_wait`: readable from `signal()` until the next reset.
 struct EventFD: ~Copyable, Sendable {
   let descriptor: Int32
 

@@ -3,17 +3,17 @@ import Synchronization
 
 /// One thread that serves its connections.
 ///
-/// This is the side of it that other threads see: they leave word, and the loop's own thread (`EventLoopThread`) acts on it.
-/// Nobody else touches its connections.
+/// This is its interface for other threads: they queue commands for the loop's own thread (`EventLoopThread`), which
+/// has exclusive access to its connections.
 final class EventLoop: Sendable {
   enum Command {
     /// Serve this connection from now on.
     case adopt(AcceptedConnection)
-    /// The answer that this connection waits for is there.
+    /// The response for this connection is ready.
     case answered(UInt64)
-    /// Close what is idle after a moment, and everything else after its answer.
+    /// Close idle connections after a moment, and the others after their response.
     case drain
-    /// Answer 503 in the place of all handlers, and end.
+    /// Respond with 503 instead of all handlers, and end.
     case stop
   }
 
@@ -23,7 +23,7 @@ final class EventLoop: Sendable {
   private let mailbox = Mutex<[Command]>([])
   private let unfinished = Atomic(0)
 
-  /// Starts the thread; it runs until told to stop.
+  /// Starts the thread, which runs until `stop`.
   init(core: ServerCore, tls: TLSContext?) {
     self.core = core
     DedicatedThread.start { [self] in
@@ -41,7 +41,8 @@ final class EventLoop: Sendable {
     if isFirst { wakeUp.signal() }
   }
 
-  /// Waits until the thread has ended, after `stop`; returns how many requests it answered in their handlers' place.
+  /// Waits until the thread has ended, after `stop`; returns the number of requests that it answered instead of their
+  /// handlers.
   func join() -> Int {
     ended.wait()
     return unfinished.load(ordering: .acquiring)
@@ -49,10 +50,10 @@ final class EventLoop: Sendable {
 
   // MARK: For the thread
 
-  /// For the poller, to watch.
+  /// The descriptor for the poller.
   var wakeUpDescriptor: Int32 { wakeUp.descriptor }
 
-  /// Takes what other threads have left, oldest first.
+  /// Removes the queued commands, oldest first.
   func words() -> [Command] {
     wakeUp.hear()
     return mailbox.withLock { words in

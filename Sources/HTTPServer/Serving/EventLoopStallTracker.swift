@@ -1,16 +1,16 @@
 import Synchronization
 
-/// The longest turn of the event loops in the last one to two minutes.
+/// The longest pass of the event loops in the last one to two minutes.
 ///
-/// While a turn lasts its loop serves none of its other connections. Turns below a millisecond are not noted.
+/// During a pass its loop serves none of its other connections. Passes below a millisecond are not recorded.
 final class EventLoopStallTracker: Sendable {
   private struct Minutes {
-    /// When the current minute ends.
+    /// The end of the current minute.
     var end: ContinuousClock.Instant?
     var current = Duration.zero
     var previous = Duration.zero
 
-    /// Begins the minute in which `now` is.
+    /// Begins the minute of `now`.
     mutating func advance(to now: ContinuousClock.Instant) {
       if let end, now < end { return }
       let isNext = end.map { now < $0 + EventLoopStallTracker.minute } ?? false
@@ -32,7 +32,7 @@ final class EventLoopStallTracker: Sendable {
     }
   }
 
-  /// The longest turn of the last one to two minutes; 0 if none was noted.
+  /// Returns the longest pass of the last one to two minutes; 0 without one.
   func longest(at now: ContinuousClock.Instant = .now) -> Duration {
     minutes.withLock { minutes in
       minutes.advance(to: now)

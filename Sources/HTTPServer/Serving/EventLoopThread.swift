@@ -1,6 +1,6 @@
 import Time
 
-/// The thread of one loop: waits for something to happen, and lets the connections that it happened to proceed.
+/// The thread of one loop: waits for events, and lets their connections proceed.
 final class EventLoopThread {
   private let core: ServerCore
   private let loop: EventLoop
@@ -9,16 +9,16 @@ final class EventLoopThread {
   private let poller = Poller()
   private var connections: [UInt64: HTTPConnection] = [:]
   private var lastID: UInt64 = EventLoopThread.wakeUpID
-  /// The connections that stopped to let others have their turn, not because they would block; each has one turn.
+  /// The connections that yielded to others, not because they would block; each gets one pass.
   private var unfinished: Set<UInt64> = []
   private var nextSweep = Deadline.never
   private var end = End.none
 
   private enum End {
     case none
-    /// Connections that wait for a request close from then on.
+    /// Connections that wait for a request close at that time.
     case draining(Deadline)
-    /// All that is left is to write answers, until then.
+    /// Only responses are written, until that time.
     case stopping(Deadline)
   }
 
@@ -29,7 +29,7 @@ final class EventLoopThread {
     context = LoopContext(core: core, loop: loop)
   }
 
-  /// Serves until told to stop; returns how many requests had no answer then.
+  /// Serves until stopped; returns the number of requests without a response then.
   func run() -> Int {
     precondition(poller.watch(loop.wakeUpDescriptor, as: Self.wakeUpID), "epoll does not take an eventfd")
     var unanswered = 0
@@ -55,14 +55,14 @@ final class EventLoopThread {
     }
   }
 
-  /// How long the poller may wait.
+  /// Returns the poller's longest wait.
   private func patience() -> Int32 {
     guard unfinished.isEmpty else { return 0 }
     if case .none = end, connections.isEmpty { return -1 }
     return Int32(Self.sweepEvery.milliseconds)
   }
 
-  /// Returns how many requests are answered in their handlers' place.
+  /// Returns the number of requests that are answered instead of their handlers.
   private func obey(_ word: EventLoop.Command) -> Int {
     switch word {
     case .adopt(let accepted): adopt(accepted)
@@ -76,7 +76,7 @@ final class EventLoopThread {
   private func adopt(_ accepted: AcceptedConnection) {
     guard let parts = accepted.take() else { return }
     lastID += 1
-    // Nothing is lost by watching before it is served: the thread that will hear of it is this one.
+    // Watching before serving loses no event, because this thread receives them.
     guard poller.watch(parts.socket.descriptor, as: lastID) else { return }
     let slot = parts.slot
     let transport: any Transport
@@ -102,7 +102,7 @@ final class EventLoopThread {
     }
   }
 
-  /// Ends what has taken too long.
+  /// Ends steps that exceed their limit.
   private func sweep() {
     let now = Deadline.now()
     nextSweep = connections.isEmpty ? .never : now + Self.sweepEvery
@@ -138,6 +138,6 @@ final class EventLoopThread {
 
   private static let wakeUpID: UInt64 = 0
   private static let sweepEvery = Interval.milliseconds(100)
-  /// How long clients may take for the last answers.
+  /// The time for clients to receive the last responses.
   private static let lastWords = Interval.milliseconds(500)
 }

@@ -1,8 +1,8 @@
-/// How a connection ends, or what it does, that has taken too long.
+/// The end of a connection, or of a step that exceeds its limit.
 extension HTTPConnection {
-  /// Ends what has taken too long; returns whether it did, so that the connection must proceed.
+  /// Ends a step that exceeds its limit; returns whether it did, so that the connection must proceed.
   ///
-  /// - Parameter crowded: whether the connections for a class are nearly used up; then silence is cut short.
+  /// - Parameter crowded: whether the connections for a class are nearly used up, which shortens the wait for requests.
   func expire(at now: Deadline, whenCrowded crowded: PerCallerClass<Bool>) -> Bool {
     let mostSilence = crowded[slot.caller] ? core.limits.firstByteWhenCrowded : nil
     guard let end = patience.end(at: now, mostSilence: mostSilence) else { return false }
@@ -35,7 +35,7 @@ extension HTTPConnection {
     return true
   }
 
-  /// Ends everything but answers on their way; returns whether it answers in a handler's place.
+  /// Ends everything except responses in flight; returns whether it responds instead of a handler.
   func stop() -> Bool {
     switch step {
     case .answering(let pending):

@@ -1,4 +1,3 @@
-/// What becomes of each request.
 extension HTTPConnection {
   // MARK: Admission
 
@@ -22,21 +21,21 @@ extension HTTPConnection {
       pending.start(decision)
     case .admit(let bodyLimit, let requester):
       let caller = requester ?? slot.origin
-      // Behind a proxy only the head says whose the connection is for now.
+      // Behind a proxy only the head determines the class of the connection.
       guard slot.move(to: caller) else { return refuseAtOnce(.tooManyConnections, HTTPResponse(status: 503)) }
       guard request?.admit(bodyLimit ?? core.limits.body, budget: core.bodies, caller: caller) == true else {
         return refuse(.bodyTooLarge, HTTPResponse(status: 413))
       }
-      // A client that has begun its body waits no more.
+      // A client that has begun its body no longer waits.
       guard request?.awaitsContinue == true, !hasUnread else { return }
       outgoing = .invitation
       step = .sending
     }
   }
 
-  /// Counts the connection as one of the class of whoever sent the request; false if that has no room.
+  /// Counts the connection for the class of the request's sender; false if that is full.
   ///
-  /// What a stranger sends through a proxy must not hold a slot of the proxy's class.
+  /// A stranger's request through a proxy must not hold a slot of the proxy's class.
   private func movesToSender() -> Bool {
     let sender = request.flatMap { core.handler.caller(of: $0.head) }
     return slot.move(to: sender ?? slot.origin)
@@ -52,7 +51,7 @@ extension HTTPConnection {
     }
     self.request = nil
     if !holdsUnread() {
-      // The request is answered; what the client sent ahead of the answer it has to send again.
+      // The request is answered; the client must resend the bytes that it sent ahead.
       core.refused(.bodyBudget, peer)
       closesAfterAnswer = true
     }
@@ -61,8 +60,8 @@ extension HTTPConnection {
     step = .answering(pending)
     pending.start { [handler = core.handler] in
       let response = await handler.respond(to: request)
-      // The body counts until here, answered or given up: a handler whose time is up may hold it for long. Not until the
-      // task has gone: the answer may be counted before that.
+      // The body counts until here, answered or cancelled, because a handler may hold it long after its limit. It must
+      // not count until the task ends: the response may be counted before that.
       share?.giveBack()
       return response
     }
@@ -70,13 +69,13 @@ extension HTTPConnection {
 
   // MARK: Refusal
 
-  /// Nothing that follows can be trusted to begin where it seems to.
+  /// Rejects the request; the bytes after a fault have no reliable start.
   func refuse(_ fault: RequestParseError) {
     core.refused(fault, peer)
     answer(HTTPResponse(status: fault.status), closing: true)
   }
 
-  /// Answers after the body has been thrown away, if it is short; else at once, which ends the connection.
+  /// Responds after a short body has been discarded; otherwise immediately, which ends the connection.
   func refuse(_ reason: HTTPRejection, _ response: HTTPResponse, because detail: String = "") {
     core.refused(reason, peer, detail: detail)
     if let left = request?.leftToDiscard(most: core.limits.discard) {
@@ -86,14 +85,14 @@ extension HTTPConnection {
     }
   }
 
-  /// Answers without waiting for the body, or for the client to read why: the connection holds a slot that it may not have.
+  /// Responds without waiting for the body or the client, because the connection holds a slot that it may not have.
   private func refuseAtOnce(_ reason: HTTPRejection, _ response: HTTPResponse, because detail: String = "") {
     core.refused(reason, peer, detail: detail)
     lingers = false
     answer(response, closing: true)
   }
 
-  /// Forgets what has come of the body, and answers once a little of the rest has been thrown away.
+  /// Discards the received body, and responds after a little more of the rest.
   func abandonBody(_ reason: HTTPRejection, _ response: HTTPResponse, after received: Int) {
     core.refused(reason, peer)
     request = nil
@@ -103,7 +102,7 @@ extension HTTPConnection {
 
   func answerRefusal(closing: Bool = false) { answer(refusal ?? HTTPResponse(status: 500), closing: closing) }
 
-  // MARK: Answer
+  // MARK: Response
 
   func answer(_ response: HTTPResponse, closing: Bool = false) {
     patience.begin(within: core.limits.send)
@@ -114,7 +113,7 @@ extension HTTPConnection {
     step = .sending
     var share: BodyShare?
     if response.body.count > OutgoingBytes.uncounted {
-      // A client that reads slowly holds it for as long.
+      // A slow client holds it as long as it reads.
       let taken = response.share ?? BodyShare(of: core.bodies, for: slot.caller)
       guard taken.grow(to: response.body.count) else {
         core.refused(.answerBudget, peer)
@@ -139,6 +138,6 @@ extension HTTPConnection {
 }
 
 extension HTTPResponse {
-  /// Said when there is no memory for a body now.
+  /// The response when no memory for a body is left.
   static let overloaded = HTTPResponse(status: 503, headers: ["Retry-After": "5"])
 }

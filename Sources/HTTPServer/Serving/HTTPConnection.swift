@@ -2,16 +2,16 @@ import Time
 
 /// One connection from its first byte to its end.
 ///
-/// Only its loop's thread touches it. The steps of one request: head, admission, body, handler, answer; then the next, or
-/// the end. Nothing is read while an answer is awaited or sent, so that no client can make the server read ahead of its
-/// answers. It is driven by `proceed`, and all its I/O is its transport's.
+/// Only its loop's thread accesses it. The steps of one request are head, admission, body, handler and response; then
+/// the next, or the end. Nothing is read while a response is awaited or sent, so that no client can make the server
+/// read ahead of its responses. `proceed` drives it, and its transport does all I/O.
 final class HTTPConnection {
   enum Progress {
-    /// Nothing can be done before the poller, the handler or the clock reports something.
+    /// It waits for the poller, the handler or the clock.
     case waits
-    /// Others have their turn before this one goes on.
+    /// Others have their pass before this one continues.
     case hasMore
-    /// The connection is to be let go of, which closes it.
+    /// The connection must be released, which closes it.
     case over
   }
 
@@ -21,19 +21,19 @@ final class HTTPConnection {
   private let transport: any Transport
   var slot: ConnectionSlot
   private var requests: RequestStream
-  /// The part of the budget that bytes of what follows take while nothing is read: until then the client sent ahead.
+  /// The budget share of the bytes that the client sent ahead, while nothing is read.
   private var ahead: BodyShare?
   var step = ConnectionPhase.reading
   var patience: ConnectionTimeouts
   /// The request that is being received.
   var request: RequestInProgress?
-  /// What answers a refused request once `discarding` is done.
+  /// The response to a rejected request after `discarding`.
   var refusal: HTTPResponse?
   var outgoing = OutgoingBytes.none
   var closesAfterAnswer = false
-  /// Whether the client gets a moment to read its last answer.
+  /// Whether the client gets a moment to read its last response.
   var lingers = true
-  /// Whether the request is `HEAD`, whose answer has no body.
+  /// Whether the request is `HEAD`, whose response has no body.
   var isHead = false
   /// Whether a read may find something.
   private var mayRead = true
@@ -53,7 +53,7 @@ final class HTTPConnection {
 
   var core: ServerCore { context.core }
 
-  /// Whether it could close without anybody missing an answer.
+  /// Whether it can close without a missing response.
   var isIdle: Bool { patience.isWaiting && !requests.hasUnread }
 
   func notice(_ event: Poller.Event) {
@@ -61,7 +61,7 @@ final class HTTPConnection {
     if event.isEnded { isEnded = true }
   }
 
-  /// Does what can be done without waiting, up to a measure that leaves others their turn.
+  /// Proceeds without waiting, up to a limit that lets others proceed.
   func proceed() -> Progress {
     var turns = 16
     while true {
@@ -120,7 +120,7 @@ final class HTTPConnection {
     return moved
   }
 
-  /// Takes the next event; false when more bytes are needed.
+  /// Processes the next event; false when more bytes are needed.
   private func advance() -> Bool {
     switch requests.next() {
     case .needsMore: return false
@@ -148,9 +148,9 @@ final class HTTPConnection {
     }
   }
 
-  /// Counts the bytes that wait to be read as a body is counted; false, and they are dropped, if there is no room for them.
+  /// Counts the unread bytes like a body; false, and they are dropped, above the limit.
   ///
-  /// A client may send 64 KiB ahead with each request, and have it answered as late as it likes.
+  /// A client may send 64 KiB ahead with each request, and delay its response as long as it likes.
   func holdsUnread() -> Bool {
     let bytes = requests.compact()
     guard bytes > Self.uncounted else { return true }
@@ -185,7 +185,8 @@ final class HTTPConnection {
         patience.awaitRequest(within: core.limits.idle)
       }
     case .linger where !lingers:
-      // What has come is read once: unread bytes would reset the connection before the client, a proxy, has the answer.
+      // Received bytes are read once: unread bytes would reset the connection before the client, a proxy, has the
+      // response.
       transport.finish()
       _ = unsafe context.room.withUnsafeMutableBytes { unsafe transport.discard(into: $0) }
       step = .over

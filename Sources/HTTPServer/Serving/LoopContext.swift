@@ -1,11 +1,11 @@
 import Runtime
 import Time
 
-/// What the connections of one loop share; only the loop's thread touches it.
+/// The shared data of one loop's connections, only for the loop's thread.
 final class LoopContext {
   let core: ServerCore
   let loop: EventLoop
-  /// Where bytes arrive, of one connection after the other.
+  /// The buffer for input, used by one connection after the other.
   var room = [UInt8](repeating: 0, count: 64 << 10)
   private var date = ""
   private var dateEnds = Deadline(milliseconds: 0)
@@ -15,7 +15,7 @@ final class LoopContext {
     self.loop = loop
   }
 
-  /// The moment as the header field `Date` has it; right to a second.
+  /// Returns the header field `Date`, with a precision of a second.
   func currentDate() -> String {
     let now = Deadline.now()
     if dateEnds <= now {

@@ -1,26 +1,25 @@
-/// Bytes on their way to a client.
+/// Bytes in flight to a client.
 struct OutgoingBytes {
-  /// What happens when all of them are out.
+  /// The step after all of them are out.
   enum Next {
-    /// The body of the request is awaited; these bytes asked for it.
+    /// The body of the request is awaited; these bytes requested it.
     case body
     case nextRequest
-    /// The end is announced, and the client gets a moment to read the answer.
+    /// The end is announced, and the client gets a moment to read the response.
     case linger
-    /// The connection is closed at once.
+    /// The connection is closed immediately.
     case close
   }
 
   private let head: [UInt8]
   private let body: [UInt8]
-  /// How many bytes of `body` are sent; a simulated server breaks off before the end.
+  /// The number of bytes of `body` to send; a simulated server breaks off before the end.
   private let end: Int
-  /// The part of the budget that the answer takes while a slow client reads it.
+  /// The budget share of the response while a slow client reads it.
   private let share: BodyShare?
   private var sent = 0
   let next: Next
 
-  /// Nothing.
   static let none = OutgoingBytes([], then: .close)
   static let invitation = OutgoingBytes(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8), then: .body)
 
@@ -29,10 +28,10 @@ struct OutgoingBytes {
     (body, end, share) = ([], 0, nil)
   }
 
-  /// Writes an answer; nil if HTTP cannot say it.
+  /// Writes a response; `nil` if HTTP cannot express it.
   ///
   /// - Parameters:
-  ///   - isHead: whether `HEAD` asked for it.
+  ///   - isHead: whether the request is `HEAD`.
   ///   - share: the part of the budget that its body takes, if any.
   init?(_ response: HTTPResponse, isHead: Bool, closing: Bool, date: String, share: BodyShare?) {
     let whole = ResponseHead.hasBody(response, isHead: isHead) ? response.body.count : 0
@@ -55,7 +54,7 @@ struct OutgoingBytes {
     self.head = head
   }
 
-  /// Writes as much as goes; `bytes` means that all of it is out.
+  /// Writes as much as possible; `bytes` means that all of it is out.
   mutating func write(to transport: any Transport) -> Moved {
     while sent < head.count + end {
       let isHead = sent < head.count
@@ -67,8 +66,8 @@ struct OutgoingBytes {
     return .bytes(sent)
   }
 
-  /// Bodies up to so many bytes are copied behind the head.
+  /// The largest body that is copied behind the head.
   static let joined = 16 << 10
-  /// Bodies up to so many bytes are not counted while a slow client reads them.
+  /// The largest body that is not counted while a slow client reads it.
   static let uncounted = 1 << 10
 }

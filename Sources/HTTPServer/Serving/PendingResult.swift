@@ -1,13 +1,13 @@
 import Synchronization
 
-/// Something that a handler decides, an answer or an admission, from its start until the connection takes it.
+/// A handler's pending result, a response or an admission, from its start until the connection takes it.
 final class PendingResult<Value: Sendable>: Sendable {
   private enum State {
-    /// The handler has begun on the loop's thread and has not yet let go of it.
+    /// The handler has begun on the loop's thread and has not yet left it.
     case starting
     case awaited(Task<Void, Never>)
     case ready(Value)
-    /// Taken, or given up: what comes is dropped.
+    /// Taken, or cancelled: a result is dropped.
     case over
   }
 
@@ -15,15 +15,15 @@ final class PendingResult<Value: Sendable>: Sendable {
   private let loop: EventLoop
   private let state = Mutex(State.starting)
 
-  /// - Parameter connection: who the loop is told of when the result is there.
+  /// - Parameter connection: the one that the loop resumes when the result is ready.
   init(for connection: UInt64, of loop: EventLoop) {
     self.connection = connection
     self.loop = loop
   }
 
-  /// Starts `work`, whose result may be there when this returns.
+  /// Starts `work`, whose result may be ready on return.
   func start(_ work: @escaping @Sendable () async -> Value) {
-    // The one task without a parent: this is a thread's edge. The connection waits for it, or gives it up.
+    // The one task without a parent: this is a thread's edge. The connection waits for it, or cancels it.
     let task = Task.immediate {
       let value = await work()
       deliver(value)
@@ -33,7 +33,7 @@ final class PendingResult<Value: Sendable>: Sendable {
     }
   }
 
-  /// The result, once; nil while there is none.
+  /// Returns the result, once; `nil` before.
   func take() -> Value? {
     state.withLock { state in
       guard case .ready(let value) = state else { return nil }

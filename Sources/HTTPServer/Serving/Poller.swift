@@ -1,14 +1,12 @@
 import CLinux
 import Glibc
 
-/// An epoll instance: tells which sockets something happened to.
+/// An epoll instance that reports sockets with events.
 ///
-/// Edge-triggered, and each socket is registered once, for both directions: a connection whose answer is awaited costs
-/// no call, and one that the client has shut down meanwhile does not spin. So everybody must move bytes until it would
-/// block, or ask again without waiting.
-///
-/// Sockets are known by a number that is never used twice. A descriptor is: an event for a closed one could reach the
-/// connection that got it next.
+/// Edge-triggered, and each socket is registered once, for both directions. A connection that waits for a response
+/// costs no call, and one that the client has shut down does not spin. So each connection must move bytes until it
+/// would block, or retry without waiting. Sockets have a number that is never reused. A descriptor is reused, so an
+/// event for a closed one could reach the connection that got it next.
 struct Poller: ~Copyable, Sendable {
   struct Event {
     let id: UInt64
@@ -28,7 +26,7 @@ struct Poller: ~Copyable, Sendable {
 
   /// Returns false when the system will not watch it.
   ///
-  /// A descriptor that closes is forgotten by itself.
+  /// A closed descriptor is removed automatically.
   borrowing func watch(_ other: Int32, as id: UInt64) -> Bool {
     var event = unsafe epoll_event()
     unsafe event.events = EPOLLIN.rawValue | EPOLLOUT.rawValue | EPOLLRDHUP.rawValue | EPOLLET.rawValue
@@ -36,7 +34,7 @@ struct Poller: ~Copyable, Sendable {
     return unsafe epoll_ctl(descriptor, EPOLL_CTL_ADD, other, &event) == 0
   }
 
-  /// Waits for something to happen, and replaces `events` by it; -1 waits for ever.
+  /// Waits for events, and writes them to `events`; -1 waits without a limit.
   borrowing func wait(milliseconds: Int32, into events: inout [Event]) {
     events.removeAll(keepingCapacity: true)
     unsafe withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: Self.most) { room in

@@ -24,23 +24,23 @@ struct RequestInProgress {
     return true
   }
 
-  /// Takes the next part of the body.
+  /// Receives the next part of the body.
   mutating func receive(_ part: Span<UInt8>) -> IncomingBody.Outcome { body?.append(part) ?? .tooLong }
 
-  /// The whole, with the part of the budget that its body takes.
+  /// Returns the whole request, with its body's part of the budget.
   ///
   /// - Parameters:
-  ///   - budget: what counts whatever its answer needs.
-  ///   - caller: as whose it counts.
+  ///   - budget: counts the memory of its response.
+  ///   - caller: the class to which it counts.
   func finished(_ budget: BodyBudget, as caller: CallerClass) -> (HTTPRequest, BodyShare?) {
     var request = HTTPRequest(head: head, body: body?.bytes ?? [])
     (request.budget, request.caller) = (budget, caller)
     return (request, body?.share)
   }
 
-  /// How many bytes of a refused body are to be read and thrown away; nil if it is longer than `most`, or may never come.
+  /// Returns the bytes of a rejected body to discard; `nil` if it is longer than `most`, or may never come.
   ///
-  /// Whether a client that waits for `100 Continue` sends its body after all is not known.
+  /// A client that waits for `100 Continue` may or may not send its body.
   func leftToDiscard(most: Int) -> Int? {
     guard !awaitsContinue else { return nil }
     switch framing {

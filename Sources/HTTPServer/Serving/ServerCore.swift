@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What all threads of one server share.
+/// The shared state of one server's threads.
 final class ServerCore: Sendable {
   let handler: any HTTPHandler
   let limits: HTTPServerLimits
@@ -23,15 +23,15 @@ final class ServerCore: Sendable {
     bodies = BodyBudget(total: limits.bodiesInFlight, percent: limits.reservedPercent)
   }
 
-  /// Every answer from now on ends its connection.
+  /// Whether every later response ends its connection.
   var isDraining: Bool { draining.load(ordering: .relaxed) }
   func startDraining() { draining.store(true, ordering: .relaxed) }
 
-  /// No handler begins any more.
+  /// Whether handlers no longer begin.
   var isClosing: Bool { closing.load(ordering: .sequentiallyConsistent) }
   func startClosing() { closing.store(true, ordering: .sequentiallyConsistent) }
 
-  /// What a capacity looks like now.
+  /// Returns the current use of a capacity.
   func capacity(_ capacity: HTTPCapacity) -> PartitionedCapacity {
     switch capacity {
     case .connections: connections.capacity

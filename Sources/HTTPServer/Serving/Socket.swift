@@ -1,13 +1,13 @@
 import Glibc
 
-/// A connected TCP socket that never blocks; closed when its one owner lets go of it.
+/// A connected nonblocking TCP socket, closed with its one owner.
 struct Socket: ~Copyable, Sendable {
-  /// For those who register or wrap it; only the socket itself closes it.
+  /// For registration and wrapping; only the socket itself closes it.
   let descriptor: Int32
 
   /// Takes over an open descriptor.
   ///
-  /// Answers are written whole, so nothing is gained by the system's waiting for more of them (TCP_NODELAY).
+  /// Responses are written whole, so the system need not wait for more of them (TCP_NODELAY).
   init(takingOwnershipOf descriptor: Int32) {
     self.descriptor = descriptor
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
@@ -27,7 +27,8 @@ struct Socket: ~Copyable, Sendable {
     }
   }
 
-  /// - Parameter hasMore: whether other bytes follow at once, so that the system may wait for them to fill a packet.
+  /// - Parameter hasMore: whether other bytes follow immediately, so that the system may wait for them to fill a
+  ///   packet.
   borrowing func send(_ bytes: UnsafeRawBufferPointer, hasMore: Bool) -> Moved {
     let flags = Int32(MSG_NOSIGNAL) | (hasMore ? Int32(MSG_MORE) : 0)
     while true {
@@ -37,14 +38,14 @@ struct Socket: ~Copyable, Sendable {
     }
   }
 
-  /// Tells the other side that nothing more will be sent.
+  /// Ends the outgoing stream.
   borrowing func finishSending() { _ = shutdown(descriptor, Int32(SHUT_WR)) }
 }
 
-/// What became of an attempt to move bytes.
+/// The result of an attempt to move bytes.
 enum Moved {
   case bytes(Int)
-  /// Nothing can be moved now; the poller reports when that changes.
+  /// The socket is not ready; the poller reports when that changes.
   case wouldBlock
   /// The other side has ended the stream, or the connection is broken.
   case ended

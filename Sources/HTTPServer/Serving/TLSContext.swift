@@ -1,8 +1,8 @@
 import COpenSSL
 
-/// What all TLS connections of a server share: its certificate, its key, and TLS 1.2 and 1.3.
+/// The shared TLS settings of a server: its certificate, its key, and TLS 1.2 and 1.3.
 ///
-/// `@unchecked Sendable` because a context is complete when it leaves the initialiser, and OpenSSL lets threads make
+/// `@unchecked Sendable` because a context is complete when it leaves the initializer, and OpenSSL lets threads make
 /// sessions of it at the same time.
 @safe final class TLSContext: @unchecked Sendable {
   private let context: OpaquePointer
@@ -22,7 +22,7 @@ import COpenSSL
 
   deinit { unsafe SSL_CTX_free(context) }
 
-  /// Returns a server's session for the caller to free; nil if there is no memory for it.
+  /// Returns a server's session for the caller to free; `nil` without memory.
   func session() -> OpaquePointer? {
     guard let session = unsafe SSL_new(context) else { return nil }
     unsafe SSL_set_accept_state(session)
@@ -43,7 +43,7 @@ import COpenSSL
     }
   }
 
-  /// Returns what is wrong with a chain, whose first certificate is the server's.
+  /// Returns the fault of a chain, whose first certificate is the server's.
   private static func loadChain(_ memory: OpaquePointer, into context: OpaquePointer) -> String? {
     guard let leaf = unsafe PEM_read_bio_X509(memory, nil, nil, nil) else {
       return "the certificate file has no certificate in PEM form"
@@ -77,7 +77,7 @@ import COpenSSL
     }
   }
 
-  /// With OpenSSL's last word, which names the detail.
+  /// Adds OpenSSL's last error, which names the detail.
   private static func failure(_ what: String) -> HTTPServerError {
     var text = [CChar](repeating: 0, count: 256)
     let code = ERR_peek_last_error()

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A certificate chain and its key, read.
+/// The contents of a certificate chain and its key.
 struct TLSFiles {
   let certificate: [UInt8]
   let key: [UInt8]

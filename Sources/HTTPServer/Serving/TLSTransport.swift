@@ -2,14 +2,14 @@ import COpenSSL
 
 /// A connection through TLS.
 ///
-/// OpenSSL reads and writes the socket itself. It does the handshake with the first read; what it wants of the socket
-/// meanwhile does not matter, since whatever the poller reports, everything is tried again. It writes with write(2),
-/// which can raise SIGPIPE: the loop's thread has every signal blocked.
+/// OpenSSL reads and writes the socket itself. It does the handshake with the first read. Every report of the poller
+/// retries all steps, so OpenSSL's own state does not matter. It writes with write(2), which can raise SIGPIPE: the
+/// loop's thread has every signal blocked.
 @safe final class TLSTransport: Transport {
   private let session: OpaquePointer
   private let socket: Socket
 
-  /// Returns nil, and closes the socket, if there is no memory for a session.
+  /// Returns `nil`, and closes the socket, without memory for a session.
   static func make(_ context: TLSContext, _ socket: consuming Socket) -> TLSTransport? {
     guard let session = unsafe context.session() else { return nil }
     guard unsafe SSL_set_fd(session, socket.descriptor) == 1 else {
@@ -24,7 +24,7 @@ import COpenSSL
     self.socket = socket
   }
 
-  /// The session knows the descriptor, so it goes first.
+  /// The session knows the descriptor, so it is freed first.
   deinit { unsafe SSL_free(session) }
 
   var endsShortReads: Bool { false }

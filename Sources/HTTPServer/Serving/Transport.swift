@@ -1,26 +1,27 @@
-/// A connection's bytes, in clear or through TLS.
+/// A connection's bytes, in clear text or through TLS.
 ///
-/// Only the thread of the connection's loop uses it. When the last reference goes, the socket closes.
+/// Only the thread of the connection's loop uses it. The socket closes with the last reference.
 protocol Transport: AnyObject {
-  /// Whether a read of less than there was room for means that nothing more has arrived.
+  /// Whether a read that does not fill the buffer means that no more bytes have arrived.
   var endsShortReads: Bool { get }
   func read(into room: UnsafeMutableRawBufferPointer) -> Moved
-  /// Writes as much as goes without waiting.
-  /// - Parameter hasMore: whether other bytes follow at once.
+  /// Writes as much as possible without waiting.
+  ///
+  /// - Parameter hasMore: whether other bytes follow immediately.
   func write(_ bytes: UnsafeRawBufferPointer, hasMore: Bool) -> Moved
-  /// Tells the other side that nothing more will be written.
+  /// Ends the outgoing stream.
   func finish()
-  /// Reads what is only to be thrown away, after `finish`.
+  /// Reads and discards bytes after `finish`.
   func discard(into room: UnsafeMutableRawBufferPointer) -> Moved
 }
 
-/// A connection in clear.
+/// A connection without TLS.
 final class PlainTransport: Transport {
   private let socket: Socket
 
   init(_ socket: consuming Socket) { self.socket = socket }
 
-  /// Measuring against the room is how epoll(7) has an edge-triggered reader find the end.
+  /// A short read is how epoll(7) lets an edge-triggered reader find the end.
   var endsShortReads: Bool { true }
 
   func read(into room: UnsafeMutableRawBufferPointer) -> Moved { unsafe socket.receive(into: room) }

@@ -65,6 +65,7 @@ extension ItemPosition {
   /// Creates a position: claims last, then by date.
   ///
   /// Reported events precede derived ones; then by authority, with the latest source last.
+  ///
   /// - Parameter purchase: the position of the purchase that an event was derived from.
   init(_ occurrence: MergedEvent, learnedFrom purchase: ItemPosition?) {
     self.init()

@@ -53,6 +53,7 @@ struct NotificationPassthrough: Sendable {
   ///
   /// Also recorded are unverified messages if the app's policy forbids forwarding them, or if they have another app's
   /// shared secret. Those are quarantined.
+  ///
   /// - Parameter message: its identity in `record`. The `webhook-id` is the same there, so that a message sent again
   ///   after a stage change is detected as a duplicate.
   func answer(

@@ -1,10 +1,10 @@
-/// Base64 in the two alphabets of JOSE, strict: one encoding for each value, everything else refused.
+/// Strict base64 in the two alphabets of JOSE, with exactly one encoding for each value.
 ///
-/// No white space, no foreign letters, no bits beyond the last byte: whoever signs text must not be able to write the
-/// same bytes in two ways.
+/// No white space, no foreign letters, no bits beyond the last byte: a signer must not be able to write the same bytes
+/// in two ways.
 public struct Base64: Sendable {
   private let letters: [UInt8]
-  /// The value of each letter; `none` for bytes that are none.
+  /// The value of each letter; `none` for other bytes.
   private let values: [UInt8]
   private let isPadded: Bool
 
@@ -24,10 +24,10 @@ public struct Base64: Sendable {
   /// RFC 4648 section 4 with padding, as the certificates in `x5c`.
   public static let standard = Self(last: "+/", isPadded: true)
 
-  /// The bytes, or nil when `text` is not written exactly as `encode` writes it.
+  /// Returns the bytes, or `nil` unless `text` is exactly what `encode` writes.
   public func decode(_ text: [UInt8]) -> [UInt8]? { decode(text, in: text.indices) }
 
-  /// The bytes of a part of `text`.
+  /// Returns the bytes of a part of `text`.
   package func decode(_ text: [UInt8], in range: Range<Int>) -> [UInt8]? {
     var end = range.upperBound
     if isPadded {
@@ -42,7 +42,7 @@ public struct Base64: Sendable {
     let (whole, rest) = (count / 4, count % 4)
     guard rest != 1 else { return nil }
     let size = whole * 3 + (rest == 0 ? 0 : rest - 1)
-    // Every letter's value is below 64: whatever is no letter leaves the high bits set, looked at once at the end.
+    // Every letter's value is below 64: any other byte sets the high bits, which are checked once at the end.
     var seen: UInt8 = 0
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: size) { output, filled in
       filled = size

@@ -1,9 +1,9 @@
-/// The letters of base64url in a text: of what the segments of a JWS are made.
+/// The letters of base64url in the segments of a JWS.
 extension Span<UInt8> {
-  /// Where the run of letters that begins at `start` ends.
+  /// Returns the end of the run of letters that begins at `start`.
   ///
-  /// By 32 bytes at a time, as whole numbers: it is asked of every byte that Apple sends, and vectors of comparisons are
-  /// slower than single bytes (Swift 6.3).
+  /// Reads 32 bytes at a time as whole numbers, because it runs for every byte that Apple sends, and vectors of
+  /// comparisons are slower than single bytes (Swift 6.3).
   package func endOfBase64URL(from start: Int) -> Int {
     precondition(start >= 0)
     let end = count
@@ -28,9 +28,10 @@ extension Span<UInt8> {
 extension UInt64 {
   fileprivate static let highBits: UInt64 = 0x8080_8080_8080_8080
 
-  /// Of each of the eight bytes the high bit: whether it is a letter of base64url.
+  /// The high bit of each of the eight bytes: whether it is a letter of base64url.
   fileprivate var base64URLLetters: UInt64 {
-    // Without the high bits no sum reaches the next byte. A sum's high bit says whether the byte is at least the letter.
+    // Without the high bits no sum reaches the next byte. A sum's high bit shows whether the byte is at least the
+    // letter.
     let bytes = self & ~Self.highBits
     let small = bytes | 0x2020_2020_2020_2020
     let isAlphabetic = (small &+ Self.from(UInt8(ascii: "a"))) & ~(small &+ Self.from(UInt8(ascii: "z") + 1))
@@ -40,7 +41,7 @@ extension UInt64 {
     return (isAlphabetic | isDigit | isHyphen | isLine) & ~self & Self.highBits
   }
 
-  /// What is to be added to each byte below 128 for its high bit to say whether it is at least `letter`.
+  /// Returns the summand that sets the high bit of each byte below 128 if it is at least `letter`.
   @inline(__always)
   private static func from(_ letter: UInt8) -> UInt64 { 0x0101_0101_0101_0101 &* UInt64(0x80 - letter) }
 }

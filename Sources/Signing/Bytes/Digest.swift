@@ -1,22 +1,22 @@
 import COpenSSL
 
-/// A SHA-256 value: 32 bytes, compared and hashed as such.
+/// A SHA-256 value of 32 bytes.
 public struct Digest: Hashable, Sendable {
   let words: (UInt64, UInt64, UInt64, UInt64)
 
-  /// Nil unless there are exactly 32 bytes.
+  /// Returns `nil` unless there are exactly 32 bytes.
   public init?(bytes: [UInt8]) {
     guard bytes.count == Self.count else { return nil }
     unsafe self.init { unsafe $0.copyBytes(from: bytes) }
   }
 
-  /// Nil unless there are exactly 64 hexadecimal digits.
+  /// Returns `nil` unless there are exactly 64 hexadecimal digits.
   public init?(hex: String) {
     guard let bytes = Hexadecimal.decode(Array(hex.utf8)) else { return nil }
     self.init(bytes: bytes)
   }
 
-  /// Filled by `body`, which is handed room for 32 bytes.
+  /// Creates a digest that `body` writes into a buffer of 32 bytes.
   init(filledBy body: (UnsafeMutableRawBufferPointer) -> Void) {
     var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
     unsafe withUnsafeMutableBytes(of: &words) { unsafe body($0) }
@@ -39,12 +39,12 @@ public struct Digest: Hashable, Sendable {
 }
 
 extension Digest {
-  /// The SHA-256 of `bytes`.
+  /// Returns the SHA-256 of `bytes`.
   public static func sha256(_ bytes: [UInt8]) -> Self {
     unsafe bytes.withUnsafeBytes { unsafe SHA256Prefix.empty.digest(appending: $0) }
   }
 
-  /// The HMAC-SHA256 of `bytes` under `key`.
+  /// Returns the HMAC-SHA256 of `bytes` under `key`.
   public static func hmac(_ bytes: [UInt8], key: [UInt8]) -> Self {
     unsafe key.withUnsafeBytes { unsafe hmac(bytes, key: $0) }
   }
@@ -61,7 +61,7 @@ extension Digest {
 
   /// Whether both are equal, in a time that does not depend on where they differ.
   ///
-  /// For codes that a stranger may guess at; `==` is for identities.
+  /// For codes that a stranger may guess; `==` is for identities.
   public func isEqualInConstantTime(to other: Self) -> Bool {
     unsafe withUnsafeBytes(of: words) { a in
       unsafe withUnsafeBytes(of: other.words) { b in
@@ -72,15 +72,15 @@ extension Digest {
 }
 
 extension [UInt8] {
-  /// Whether both are equal, in a time that depends on the lengths alone.
+  /// Whether both are equal, in a time that depends only on the lengths.
   public func isEqualInConstantTime(to other: [UInt8]) -> Bool {
     guard count == other.count else { return false }
     return unsafe CRYPTO_memcmp(self, other, count) == 0
   }
 
-  /// Bytes nobody can predict.
+  /// Returns unpredictable bytes.
   ///
-  /// A machine without randomness must not go on: the process stops.
+  /// Stops the process if the machine has no randomness.
   public static func random(count: Int) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     precondition(unsafe RAND_bytes(&bytes, Int32(count)) == 1, "no randomness: \(OpenSSLFailure.drain())")

@@ -6,7 +6,7 @@ package enum Hexadecimal {
       decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
   }
 
-  /// Nil for an odd number of digits or anything that is none.
+  /// Returns `nil` for an odd number of digits or any other character.
   package static func decode(_ digits: [UInt8]) -> [UInt8]? {
     guard digits.count.isMultiple(of: 2) else { return nil }
     var bytes: [UInt8] = []
@@ -18,7 +18,7 @@ package enum Hexadecimal {
     return bytes
   }
 
-  /// The value of a digit in either case; nil for any other byte.
+  /// Returns the value of a digit in either case; `nil` for any other byte.
   package static func value(_ digit: UInt8) -> UInt8? {
     switch digit {
     case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")

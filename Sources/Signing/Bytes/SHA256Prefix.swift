@@ -1,19 +1,19 @@
 import COpenSSL
 
-/// SHA-256 with its beginning already absorbed, to be continued any number of times and from any thread.
+/// A SHA-256 state after a prefix, to be continued any number of times and from any thread.
 ///
-/// The header of a JWS is 3-4 KB, the same for thousands of messages, and signed together with the payload: its blocks
-/// need to be hashed once only.
+/// The header of a JWS is 3-4 KB, the same for thousands of messages, and signed together with the payload, so its
+/// blocks are hashed only once.
 ///
 /// `@unchecked Sendable` because the context is never changed after `init`; each use continues a copy.
 @safe final class SHA256Prefix: @unchecked Sendable {
   private let context: OpaquePointer
 
-  /// Nothing absorbed yet.
+  /// The state of an empty prefix.
   static let empty = SHA256Prefix()
 
   private init() {
-    // Fetched once: a look-up in the providers for each digest costs more than hashing a short message.
+    // Fetched once: a lookup in the providers for each digest costs more than hashing a short message.
     guard let sha256 = unsafe EVP_MD_fetch(nil, "SHA256", nil), let context = unsafe EVP_MD_CTX_new(),
       unsafe EVP_DigestInit_ex2(context, sha256, nil) == 1
     else { preconditionFailure("SHA-256 is not available: \(OpenSSLFailure.drain())") }
@@ -31,7 +31,7 @@ import COpenSSL
 
   deinit { unsafe EVP_MD_CTX_free(context) }
 
-  /// The SHA-256 of what was absorbed, followed by `bytes`.
+  /// Returns the SHA-256 of the prefix followed by `bytes`.
   func digest(appending bytes: ArraySlice<UInt8>) -> Digest {
     unsafe bytes.withUnsafeBytes { unsafe digest(appending: $0) }
   }

@@ -2,16 +2,15 @@ import COpenSSL
 
 /// An X.509 certificate, parsed once, read from any thread.
 ///
-/// `@unchecked Sendable` because OpenSSL's object is only read after `init`, which also makes it compute what it would
-/// otherwise cache at the first look.
+/// `@unchecked Sendable` because OpenSSL's object is only read after `init`, which also forces its lazy values.
 @safe public final class Certificate: @unchecked Sendable {
   private let x509: OpaquePointer
   /// The SHA-256 of the DER encoding.
   public let fingerprint: Digest
-  /// The seconds since 1970 at which it is valid; both ends belong to it.
+  /// The seconds since 1970 at which it is valid, both ends included.
   package let validity: ClosedRange<Int64>
 
-  /// From exactly one DER encoding, nothing after it.
+  /// Parses exactly one DER encoding without trailing bytes.
   public convenience init(der: [UInt8]) throws(CertificateError) {
     let parsed: OpaquePointer? = unsafe der.withUnsafeBufferPointer { bytes -> OpaquePointer? in
       var position = bytes.baseAddress
@@ -32,7 +31,7 @@ import COpenSSL
 
   init(takingOwnershipOf x509: OpaquePointer) throws(CertificateError) {
     unsafe self.x509 = x509
-    // Computes the extension flags; what cannot be computed leaves EXFLAG_INVALID.
+    // Computes the extension flags; a failure sets EXFLAG_INVALID.
     _ = unsafe X509_check_purpose(x509, -1, 0)
     let isInvalid = unsafe X509_get_extension_flags(x509) & UInt32(EXFLAG_INVALID) != 0
     let from = unsafe Self.seconds(X509_get0_notBefore(x509))
@@ -49,7 +48,7 @@ import COpenSSL
 
   deinit { unsafe X509_free(x509) }
 
-  /// OpenSSL's object, for the length of `body`.
+  /// Passes OpenSSL's object to `body`.
   func withPointer<Result: ~Copyable>(_ body: (OpaquePointer) -> Result) -> Result {
     unsafe body(x509)
   }
@@ -60,7 +59,6 @@ import COpenSSL
 
   package var der: [UInt8] { unsafe Self.encoded { output in unsafe i2d_X509(x509, output) } }
 
-  /// The serial number in hexadecimal.
   public var serialNumber: String { unsafe Self.hexadecimal(X509_get0_serialNumber(x509)) }
 
   static func hexadecimal(_ number: UnsafePointer<ASN1_INTEGER>?) -> String {
@@ -71,13 +69,13 @@ import COpenSSL
     return unsafe String(cString: text).lowercased()
   }
 
-  /// Whether basicConstraints say that it may issue certificates; a certificate without them may not.
+  /// Whether basicConstraints permit it to issue certificates; false without them.
   package var isAuthority: Bool {
     let flags = unsafe X509_get_extension_flags(x509)
     return flags & UInt32(EXFLAG_BCONS) != 0 && flags & UInt32(EXFLAG_CA) != 0
   }
 
-  /// Whether it names itself as its issuer and nobody else signed it.
+  /// Whether it is its own issuer and signer.
   package var isSelfSigned: Bool { unsafe X509_self_signed(x509, 1) == 1 }
 
   package func carries(_ marker: CertificateMarker) -> Bool {
@@ -95,7 +93,7 @@ import COpenSSL
     return isSigned
   }
 
-  /// Where its issuer's OCSP responders are, as its authority information access says.
+  /// The OCSP responders of its issuer, from the authority information access.
   package var ocspURLs: [String] {
     guard let urls = unsafe shim_ocsp_urls(x509) else { return [] }
     defer { unsafe shim_string_stack_free(urls) }
@@ -111,7 +109,7 @@ import COpenSSL
     return unsafe PublicKey(takingOwnershipOf: key)
   }
 
-  /// Since 1970; nil for what is no date.
+  /// Returns seconds since 1970; `nil` for an invalid date.
   static func seconds(_ time: UnsafePointer<ASN1_TIME>?) -> Int64? {
     guard let epoch = unsafe ASN1_TIME_set(nil, 0) else { return nil }
     defer { unsafe ASN1_TIME_free(epoch) }
@@ -120,7 +118,7 @@ import COpenSSL
     return Int64(days) * 86_400 + Int64(seconds)
   }
 
-  /// The DER that one of OpenSSL's encoders writes; empty when it refuses.
+  /// Returns the DER that one of OpenSSL's encoders writes; empty if it fails.
   static func encoded(_ encode: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32) -> [UInt8] {
     let count = Int(encode(nil))
     guard count > 0 else { return [] }

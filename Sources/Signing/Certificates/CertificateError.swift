@@ -1,22 +1,22 @@
-/// Why bytes are no certificate or key to work with.
+/// The reason why bytes are not a usable certificate or key.
 public struct CertificateError: Error, Equatable, CustomStringConvertible {
   public enum Code: String, Sendable, CaseIterable {
-    /// Neither DER nor PEM of what was expected, or something follows it.
+    /// Neither DER nor PEM of the expected kind, or with trailing bytes.
     case malformed
     /// Extensions that do not parse or contradict each other.
     case invalidExtensions
-    /// A period of validity that cannot be read or ends before it begins.
+    /// A period of validity that is unreadable or ends before it begins.
     case invalidDates
-    /// A public or private key of a kind that does not serve here.
+    /// A public or private key of an unsupported kind.
     case unusableKey
     /// A trusted root must be self-signed and allowed to issue certificates.
     case notARoot
-    /// OpenSSL refused to make a key or a certificate.
+    /// OpenSSL failed to make a key or a certificate.
     case cannotIssue
   }
 
   public let code: Code
-  /// For people; never contents.
+  /// The text for people, without contents.
   public let detail: String
 
   package init(_ code: Code, _ detail: String) {

@@ -1,19 +1,19 @@
-/// The SHA-256 of a client's certificate in DER: by it an app's client is known that a proxy in front authenticated.
+/// The SHA-256 of a client's certificate in DER, by which a proxy identifies an app's client.
 package struct CertificateFingerprint: Hashable, Sendable {
   package let digest: Digest
 
-  /// Of the first certificate of a file, PEM or DER; nil if there is none.
+  /// Reads the first certificate of a file, PEM or DER; `nil` without one.
   package init?(file: [UInt8]) {
     let der = PEM.blocks("CERTIFICATE", in: file)?.first ?? file
     guard (try? Certificate(der: der)) != nil else { return nil }
     digest = .sha256(der)
   }
 
-  /// What a proxy says in a header; nil if it is no one certificate.
+  /// Reads a proxy's header; `nil` unless it is exactly one certificate.
   ///
-  /// 64 hexadecimal digits, with colons or without, as HAProxy writes them (`sha2(256),hex`); `Hash=` of Envoy's
-  /// `X-Forwarded-Client-Cert`; or a certificate in PEM with percent escapes (nginx' `$ssl_client_escaped_cert`). Several
-  /// certificates are none: a client could have sent one of them itself.
+  /// 64 hexadecimal digits, with or without colons, as HAProxy writes them (`sha2(256),hex`); `Hash=` of Envoy's
+  /// `X-Forwarded-Client-Cert`; or a certificate in PEM with percent escapes (nginx' `$ssl_client_escaped_cert`).
+  /// Several certificates are rejected, because a client could have sent one of them itself.
   package init?(header text: String) {
     guard text.utf8.count <= Self.longest else { return nil }
     if let digest = Self.digest(ofDigits: text) {
@@ -41,7 +41,7 @@ package struct CertificateFingerprint: Hashable, Sendable {
 }
 
 extension String {
-  /// Nil where a percent sign has no two digits behind it.
+  /// `nil` if two digits do not follow a percent sign.
   fileprivate var removingPercentEscapes: [UInt8]? {
     var (bytes, rest) = ([UInt8](), Array(utf8)[...])
     while let first = rest.popFirst() {

@@ -1,8 +1,8 @@
-/// The blocks of a PEM file (RFC 7468): what stands between `-----BEGIN label-----` and `-----END label-----`.
+/// The blocks of a PEM file (RFC 7468), between `-----BEGIN label-----` and `-----END label-----`.
 enum PEM {
-  /// The DER of every block with this label; text outside of blocks and other labels are skipped.
+  /// Returns the DER of every block with this label; text outside of blocks and other labels are skipped.
   ///
-  /// Nil when a block does not end or is no base64.
+  /// Returns `nil` if a block does not end or is not base64.
   static func blocks(_ label: String, in text: [UInt8]) -> [[UInt8]]? {
     var blocks: [[UInt8]] = []
     var body: [UInt8]?

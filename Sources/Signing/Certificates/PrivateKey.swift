@@ -1,13 +1,13 @@
 import COpenSSL
 
-/// A private key of any kind, to sign certificates and tokens with.
+/// A private key of any kind, to sign certificates and tokens.
 ///
-/// `@unchecked Sendable` because the key is never changed after `init`, and each signature has a context of its own.
-/// OpenSSL wipes the secret numbers when the key is freed.
+/// `@unchecked Sendable` because the key is never changed after `init`, and each signature has its own context. OpenSSL
+/// wipes the secret numbers when the key is freed.
 @safe package final class PrivateKey: @unchecked Sendable {
   package enum Kind: String, Sendable, CaseIterable {
     case p256, p384, rsa2048
-    /// Of the signers of iOS 6 receipts alone, until 2016.
+    /// Only of the signers of iOS 6 receipts, until 2016.
     case rsa1024
   }
 
@@ -30,7 +30,7 @@ import COpenSSL
     return unsafe PrivateKey(takingOwnershipOf: key)
   }
 
-  /// From PKCS#8 in PEM, unencrypted, as Apple's `.p8` files are.
+  /// Reads unencrypted PKCS#8 in PEM, like Apple's `.p8` files.
   package convenience init(pem: [UInt8]) throws(CertificateError) {
     guard let der = PEM.blocks("PRIVATE KEY", in: pem)?.first else {
       throw CertificateError(.malformed, "no unencrypted PKCS#8 key in PEM (-----BEGIN PRIVATE KEY-----)")
@@ -48,7 +48,7 @@ import COpenSSL
     unsafe self.init(takingOwnershipOf: parsed)
   }
 
-  /// PKCS#8 in PEM, unencrypted: for files that only their owner may read.
+  /// Returns unencrypted PKCS#8 in PEM, for files that only their owner may read.
   package func pem() throws(CertificateError) -> [UInt8] {
     guard let bio = unsafe BIO_new(BIO_s_secmem()) else {
       throw CertificateError(.cannotIssue, "no memory for a key")
@@ -62,16 +62,15 @@ import COpenSSL
     return unsafe Array(UnsafeRawBufferPointer(start: start, count: count))
   }
 
-  /// Its public half.
   package func publicKey() throws(CertificateError) -> PublicKey {
     guard unsafe EVP_PKEY_up_ref(key) == 1 else { throw CertificateError(.unusableKey, "a key without a public half") }
     return unsafe PublicKey(takingOwnershipOf: key)
   }
 
-  /// OpenSSL's object, for the length of `body`.
+  /// Passes OpenSSL's object to `body`.
   func withPointer<Result>(_ body: (OpaquePointer) -> Result) -> Result { unsafe body(key) }
 
-  /// The signature of `bytes` hashed with SHA-256: DER for elliptic curves, PKCS#1 for RSA.
+  /// Returns the signature of `bytes` hashed with SHA-256: DER for elliptic curves, PKCS#1 for RSA.
   package func signature(
     of bytes: [UInt8], hashedWith hash: SignatureHash = .sha256
   ) throws(CertificateError) -> [UInt8] {

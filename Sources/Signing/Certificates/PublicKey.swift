@@ -3,17 +3,17 @@ import Synchronization
 
 /// A public key and OpenSSL's contexts to verify with it, from any thread.
 ///
-/// `@unchecked Sendable` because the key itself is never changed; a context is used by one caller at a time, who takes
-/// it out of the idle ones.
+/// `@unchecked Sendable` because the key itself is never changed; a context is used by one caller at a time, which
+/// removes it from the idle ones.
 @safe package final class PublicKey: @unchecked Sendable {
   private let key: OpaquePointer
   private let idle = Mutex<[VerificationContext]>([])
-  /// Contexts kept; more may exist while that many threads verify at once.
+  /// The stored contexts; more may exist while that many threads verify in parallel.
   private static let idleLimit = 16
 
   init(takingOwnershipOf key: OpaquePointer) { unsafe self.key = key }
 
-  /// From a SubjectPublicKeyInfo, as certificates hold it.
+  /// Reads a SubjectPublicKeyInfo, as in certificates.
   package convenience init(der: [UInt8]) throws(CertificateError) {
     let key = unsafe der.withUnsafeBufferPointer { bytes in
       var position = bytes.baseAddress
@@ -26,7 +26,7 @@ import Synchronization
 
   deinit { unsafe EVP_PKEY_free(key) }
 
-  /// A point of P-256 as X9.62 writes it; nothing of a longer key or one of another kind.
+  /// The point of P-256 in X9.62 form; empty for another key.
   package var point: [UInt8] {
     var point = [UInt8](repeating: 0, count: 65)
     var count = 0
@@ -35,7 +35,7 @@ import Synchronization
     return isRead ? Array(point.prefix(count)) : []
   }
 
-  /// Whether it is a point of the curve P-256, the only one that ES256 knows.
+  /// Whether it is on the curve P-256, the only one of ES256.
   package var isP256: Bool {
     guard unsafe EVP_PKEY_get_base_id(key) == EVP_PKEY_EC else { return false }
     var name = [CChar](repeating: 0, count: 64)
@@ -53,7 +53,7 @@ import Synchronization
   }
 }
 
-/// An initialised `EVP_PKEY_CTX`: making one costs a look-up in OpenSSL's providers.
+/// An initialized `EVP_PKEY_CTX`, whose creation costs a lookup in OpenSSL's providers.
 ///
 /// `@unchecked Sendable` because it travels between threads only through the mutex of its key.
 @safe private final class VerificationContext: @unchecked Sendable {

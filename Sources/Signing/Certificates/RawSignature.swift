@@ -1,8 +1,8 @@
-/// An ES256 signature as JOSE writes it: r and s, 32 bytes each, big-endian (RFC 7518 section 3.4).
+/// An ES256 signature in JOSE form: r and s, 32 bytes each, big-endian (RFC 7518 section 3.4).
 package struct RawSignature: Sendable {
   package let bytes: [UInt8]
 
-  /// Nil unless there are exactly 64 bytes; a DER-encoded signature is longer.
+  /// Returns `nil` unless there are exactly 64 bytes; a DER-encoded signature is longer.
   package init?(bytes: [UInt8]) {
     guard bytes.count == Self.count else { return nil }
     self.bytes = bytes
@@ -10,7 +10,7 @@ package struct RawSignature: Sendable {
 
   package static let count = 64
 
-  /// The same two numbers as OpenSSL expects them: SEQUENCE { INTEGER r, INTEGER s }.
+  /// The DER form for OpenSSL: SEQUENCE { INTEGER r, INTEGER s }.
   package var der: [UInt8] {
     var der: [UInt8] = [0x30, 0]
     der.reserveCapacity(72)
@@ -20,7 +20,7 @@ package struct RawSignature: Sendable {
     return der
   }
 
-  /// From the DER that OpenSSL makes; nil for anything else.
+  /// Reads OpenSSL's DER; `nil` for other bytes.
   init?(der: [UInt8]) {
     guard der.count >= 8, der[0] == 0x30, Int(der[1]) == der.count - 2 else { return nil }
     var offset = 2

@@ -4,7 +4,7 @@ import COpenSSL
 package enum SignatureHash: Hashable, Sendable, CaseIterable {
   case sha1, sha256
 
-  /// The hash of `content`: 20 or 32 bytes.
+  /// Returns the hash of `content`: 20 or 32 bytes.
   package func digest(of content: Span<UInt8>) -> [UInt8] { unsafe function.withHash(of: content) { unsafe Array($0) } }
 
   var function: HashFunction {
@@ -15,7 +15,7 @@ package enum SignatureHash: Hashable, Sendable, CaseIterable {
   }
 }
 
-/// A hash fetched from OpenSSL's providers once: each look-up costs more than hashing a short receipt.
+/// A hash fetched from OpenSSL's providers once, because each lookup costs more than hashing a short receipt.
 ///
 /// `@unchecked Sendable` because it is only read after `init`.
 @safe final class HashFunction: @unchecked Sendable {
@@ -33,10 +33,10 @@ package enum SignatureHash: Hashable, Sendable, CaseIterable {
     count = Int(unsafe EVP_MD_get_size(function))
   }
 
-  /// OpenSSL's object, for the length of `body`.
+  /// Passes OpenSSL's object to `body`.
   func withPointer<Result>(_ body: (OpaquePointer) -> Result) -> Result { unsafe body(function) }
 
-  /// Hands `body` the hash of `content`, which stays on the stack.
+  /// Passes the hash of `content` to `body` on the stack.
   func withHash<Result>(of content: Span<UInt8>, _ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
     var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
     return unsafe withUnsafeMutableBytes(of: &words) { room in

@@ -1,25 +1,25 @@
 import COpenSSL
 import Time
 
-/// A certificate and its key, able to issue others: the simulator's Apple, made at run time.
+/// A certificate with its key that issues others: the simulator's Apple, made at run time.
 ///
-/// It obeys its templates, wrong ones too: what may issue what is for the verifier to judge.
+/// It follows its templates, even wrong ones, because the verifier must judge them.
 package struct CertificateAuthority: Sendable {
   package let certificate: Certificate
   package let key: PrivateKey
 
-  /// From files written before.
+  /// Creates an authority from stored values.
   package init(certificate: Certificate, key: PrivateKey) {
     self.certificate = certificate
     self.key = key
   }
 
-  /// A self-signed one.
+  /// Creates a self-signed one.
   package static func root(_ template: CertificateTemplate, key: PrivateKey) throws(CertificateError) -> Self {
     Self(certificate: try CertificateDraft(template).signed(by: key, issuer: nil, for: key), key: key)
   }
 
-  /// A certificate for `key`, signed with this one's.
+  /// Issues a certificate for `key`.
   package func issue(_ template: CertificateTemplate, to key: PrivateKey) throws(CertificateError) -> Self {
     let issued = try CertificateDraft(template).signed(by: self.key, issuer: certificate, for: key)
     return Self(certificate: issued, key: key)
@@ -39,7 +39,7 @@ package struct CertificateAuthority: Sendable {
 
   deinit { unsafe X509_free(x509) }
 
-  /// Issued by itself when `issuer` is nil.
+  /// Signs with itself if `issuer` is nil.
   consuming func signed(
     by key: PrivateKey, issuer: Certificate?, for subjectKey: PrivateKey
   ) throws(CertificateError) -> Certificate {
@@ -54,7 +54,7 @@ package struct CertificateAuthority: Sendable {
     guard isSigned, unsafe X509_up_ref(x509) == 1 else {
       throw CertificateError(.cannotIssue, OpenSSLFailure.drain())
     }
-    // Read back, so that it is what a stranger would read.
+    // Parsed again, so that it equals a stranger's view.
     let issued = try unsafe Certificate(takingOwnershipOf: x509)
     return try Certificate(der: issued.der)
   }

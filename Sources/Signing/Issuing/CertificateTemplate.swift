@@ -1,6 +1,6 @@
 package import Time
 
-/// What a certificate is to say; everything else follows from the keys.
+/// The contents of a certificate that do not follow from the keys.
 package struct CertificateTemplate: Sendable {
   /// An extension by its object identifier, with the DER of its value.
   package struct Extension: Sendable {
@@ -14,7 +14,7 @@ package struct CertificateTemplate: Sendable {
       self.value = value
     }
 
-    /// Apple's markers carry a NULL.
+    /// Creates Apple's marker, which carries a NULL.
     package init(_ marker: CertificateMarker) { self.init(identifier: marker.rawValue, value: [0x05, 0x00]) }
 
     /// extendedKeyUsage of a certificate that answers OCSP for its issuer (RFC 6960 section 4.2.2.2).
@@ -27,12 +27,12 @@ package struct CertificateTemplate: Sendable {
   package var organization = "Switchyard Simulator"
   package var notBefore: Timestamp
   package var notAfter: Timestamp
-  /// basicConstraints; nil leaves them out.
+  /// basicConstraints; `nil` omits them.
   package var isAuthority: Bool?
   package var pathLength: Int?
-  /// keyUsage in OpenSSL's words; nil leaves it out.
+  /// keyUsage in OpenSSL's words; `nil` omits it.
   package var keyUsage: String?
-  /// Where its issuer's OCSP responder is; nil leaves authority information access out.
+  /// The URL of its issuer's OCSP responder; `nil` omits the authority information access.
   package var ocspURL: String?
   package var extensions: [Extension] = []
 

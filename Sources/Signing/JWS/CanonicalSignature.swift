@@ -1,7 +1,8 @@
-/// Which of the two ES256 signatures of the same data stands in a JWS.
+/// The choice between the two ES256 signatures of the same data.
 ///
-/// If (r, s) is a valid signature, so is (r, n − s), and anybody can compute it without the key. Messages must not become
-/// two by that, so they are compared in the low form, s ≤ n/2. (SEC 1, 4.1.3; the form is the one that BIP 62 chose.)
+/// If (r, s) is a valid signature, so is (r, n − s), which any sender can compute without the key. Both must count as
+/// one message, so messages are compared in the low form, s ≤ n/2. (SEC 1, 4.1.3; the form is the one that BIP 62
+/// chose.)
 package enum CanonicalSignature: Sendable {
   case low, high
 
@@ -17,9 +18,9 @@ package enum CanonicalSignature: Sendable {
     0xAD, 0xA7, 0x17, 0x9E, 0x84, 0xF3, 0xB9, 0xCA, 0xC2, 0xFC, 0x63, 0x25, 0x51,
   ]
 
-  /// Returns the text with the signature of every compact JWS in it in this form, and how many there are.
+  /// Returns the text with the signature of every compact JWS in this form, and their number.
   ///
-  /// Nothing is verified, and nothing else changes: what holds no signature of 64 bytes comes back as it is.
+  /// Nothing is verified; text without a signature of 64 bytes stays unchanged.
   package func applied(to text: [UInt8]) -> (text: [UInt8], signatures: Int) {
     var (result, count, place) = (text, 0, 0)
     while let point = text[place...].firstIndex(of: UInt8(ascii: ".")) {
@@ -34,7 +35,7 @@ package enum CanonicalSignature: Sendable {
     return (result, count)
   }
 
-  /// Returns a compact JWS with its signature in this form; looks at its end alone.
+  /// Returns a compact JWS with its signature in this form, reading only its end.
   package func applied(toJWS jws: [UInt8]) -> [UInt8] {
     let range = max(0, jws.count - Self.letters)..<jws.count
     guard range.lowerBound > 0, jws[range.lowerBound - 1] == UInt8(ascii: "."),
@@ -45,7 +46,7 @@ package enum CanonicalSignature: Sendable {
     return result
   }
 
-  /// Returns the signature in this form; nil when it is already, or is no signature.
+  /// Returns the signature in this form; `nil` if it already is, or if it is invalid.
   private func other(than signature: [UInt8]) -> [UInt8]? {
     let s = signature[32...]
     guard !s.allSatisfy({ $0 == 0 }), s.lexicographicallyPrecedes(Self.n),
@@ -54,7 +55,7 @@ package enum CanonicalSignature: Sendable {
     return signature[..<32] + Self.complement(of: s)
   }
 
-  /// Whether the third part of a compact JWS stands after the point.
+  /// Whether the third part of a compact JWS follows the point.
   private static func isSignature(in text: [UInt8], after point: Int) -> Bool {
     let end = point + 1 + letters
     guard end <= text.count, text[(point + 1)..<end].allSatisfy(\.isBase64URL) else { return false }

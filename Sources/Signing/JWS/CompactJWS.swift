@@ -1,12 +1,12 @@
 import Glibc
 
-/// Where the three segments of a compact JWS are; their contents are not looked at.
+/// The ranges of a compact JWS's three segments, without their contents.
 package struct CompactJWS: Sendable {
   package let header: Range<Int>
   package let payload: Range<Int>
   package let signature: Range<Int>
 
-  /// Refuses more than `limit` bytes and anything but three segments.
+  /// Throws above `limit` bytes and for any number of segments except three.
   package init(_ bytes: [UInt8], limit: Int) throws(VerificationError) {
     guard bytes.count <= limit else {
       throw VerificationError(.tooLarge, "\(bytes.count) bytes, at most \(limit) are accepted")
@@ -28,7 +28,7 @@ package struct CompactJWS: Sendable {
     }
   }
 
-  /// The bytes of one segment.
+  /// Returns the bytes of one segment.
   static func decode(
     _ segment: Range<Int>, called name: String, of bytes: [UInt8]
   ) throws(VerificationError) -> [UInt8] {

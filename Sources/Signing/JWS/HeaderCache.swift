@@ -1,14 +1,14 @@
 import Glibc
 import Synchronization
 
-/// A header segment as it was sent under a good signature, and what was found out about it.
+/// A header segment of a valid signature, with its parsed values.
 final class KnownHeader: Sendable {
   private let segment: [UInt8]
   let header: JOSEHeader
   /// The SHA-256 of the segment and the dot after it, to be continued with the payload.
   let prefix: SHA256Prefix
 
-  /// `bytes` begin with the header's segment and its dot.
+  /// Creates a header; `bytes` begin with its segment and dot.
   init(_ header: JOSEHeader, segment: Range<Int>, of bytes: [UInt8]) {
     self.header = header
     self.segment = Array(bytes[segment])
@@ -26,13 +26,13 @@ final class KnownHeader: Sendable {
   }
 }
 
-/// Headers whose signatures were good, by their very bytes, so that their base64, JSON, certificates and hash are not
-/// done again.
+/// A cache of headers with valid signatures by their exact bytes, to skip base64, JSON, certificates and hash.
 ///
-/// A stranger cannot fill it: only a header under a valid signature gets in. Bounded; the longest unused goes first.
+/// Strangers cannot fill it, because only a header under a valid signature enters. Bounded; the least recently used is
+/// removed first.
 final class HeaderCache: Sendable {
   private let capacity: Int
-  /// The most recently used last.
+  /// The headers, most recently used last.
   private let known = Mutex<[KnownHeader]>([])
 
   init(capacity: Int) { self.capacity = capacity }

@@ -1,16 +1,16 @@
 import JSON
 
-/// The protected header of a JWS that passed every check a header can pass alone.
+/// The protected header of a JWS that passed every check of the header itself.
 struct JOSEHeader: Sendable {
   let leaf: Certificate
   let intermediate: Certificate
 
-  /// What a header says, before its certificates are parsed.
+  /// The members of a header, before its certificates are parsed.
   struct Claims {
     let algorithm: JSONValue?
     let certificates: JSONValue?
 
-    /// Refuses whatever is not one JSON object, and extensions that must be understood.
+    /// Throws unless it is one JSON object without critical extensions.
     init(_ bytes: [UInt8]) throws(VerificationError) {
       let header = try SignedJSON.object(bytes, called: "header")
       if let critical = header["crit"] {
@@ -24,7 +24,7 @@ struct JOSEHeader: Sendable {
       certificates = header["x5c"]
     }
 
-    /// The three entries of `x5c`, with the algorithm checked too.
+    /// Returns the three entries of `x5c`, after a check of the algorithm.
     func chain() throws(VerificationError) -> [JSONValue] {
       guard let certificates = certificates?.array else {
         throw VerificationError(.missingCertificates, "the header has no array x5c")
@@ -40,7 +40,7 @@ struct JOSEHeader: Sendable {
     }
   }
 
-  /// The third entry is not looked at: trust comes from the configured roots alone.
+  /// Ignores the third entry: trust comes only from the configured roots.
   init(chain: [JSONValue]) throws(VerificationError) {
     leaf = try Self.certificate(chain[0], at: 0)
     intermediate = try Self.certificate(chain[1], at: 1)
@@ -56,7 +56,7 @@ struct JOSEHeader: Sendable {
   }
 }
 
-/// JSON out of signed data: one object, read strictly.
+/// JSON in signed data: one object, read strictly.
 enum SignedJSON {
   static func object(_ bytes: [UInt8], called name: String) throws(VerificationError) -> JSONObject {
     let value: JSONValue

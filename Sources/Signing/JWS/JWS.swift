@@ -1,8 +1,8 @@
 public import JSON
 
-/// Makes compact JWS: three segments of base64url, signed with ES256.
+/// Creates compact JWS: three segments of base64url, signed with ES256.
 public enum JWS {
-  /// The token of `header` and `payload`; the header says `alg: ES256`, whatever it said before.
+  /// Returns the token of `header` and `payload`; `alg` is always `ES256`.
   public static func sign(header: JSONObject, payload: JSONObject, with key: SigningKey) throws(CertificateError)
     -> [UInt8]
   {
@@ -11,7 +11,7 @@ public enum JWS {
     return try sign(headerBytes: header.encoded(), payloadBytes: payload.encoded(), with: key)
   }
 
-  /// The token of exactly these bytes, whatever they say: the simulator's faults need headers that lie.
+  /// Returns the token of exactly these bytes; the simulator's faults need false headers.
   package static func sign(headerBytes: [UInt8], payloadBytes: [UInt8], with key: SigningKey) throws(CertificateError)
     -> [UInt8]
   {

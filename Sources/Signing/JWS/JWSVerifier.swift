@@ -1,17 +1,17 @@
 import JSON
 public import Time
 
-/// A payload whose signature, certificates and claims were checked: the only proof of it there is.
+/// A payload with verified signature, certificates and claims: the only proof of it.
 ///
-/// Only the verifier in this file makes one. What is made of the payload keeps the proof through `decoded`.
+/// Only the verifier in this file creates one. `decoded` keeps the proof.
 public struct Verified<Payload: Sendable>: Sendable {
   public let payload: Payload
   /// The payload's own date: signedDate, or receiptCreationDate of an app transaction.
   public let signedAt: Timestamp?
-  /// The environment whose roots vouch for it.
+  /// The environment whose roots verified it.
   ///
-  /// Nil when neither the payload names one (Apple's transactions of 2021) nor the caller; its root is one that is
-  /// trusted for Production then.
+  /// `nil` if neither the payload (Apple's transactions of 2021) nor the caller names one; its root is then trusted for
+  /// Production.
   public let environment: AppStoreEnvironment?
   public let trust: Trust
 
@@ -22,7 +22,7 @@ public struct Verified<Payload: Sendable>: Sendable {
     self.trust = trust
   }
 
-  /// The same proof for what `decode` makes of the payload.
+  /// Returns the same proof for the result of `decode`.
   public func decoded<Decoded: Sendable, Failure: Error>(
     _ decode: (Payload) throws(Failure) -> Decoded
   ) throws(Failure) -> Verified<Decoded> {
@@ -30,21 +30,23 @@ public struct Verified<Payload: Sendable>: Sendable {
   }
 }
 
-/// What a payload's trust rests on.
+/// The basis of a payload's trust.
 public enum Trust: Hashable, Sendable {
   /// A signature by `leaf`, whose chain ends in `root`.
   case chain(root: Digest, leaf: Digest, leafSerialNumber: String)
-  /// Nothing: data of Xcode or LocalTesting, which the caller allowed. Never Production, never Sandbox.
+  /// No trust: data of Xcode or LocalTesting, which the caller allowed.
+  ///
+  /// Never Production, never Sandbox.
   case unsignedTestData
 }
 
-/// Verifies one JWS: format, certificates, signature.
+/// Verifies format, certificates and signature of one JWS.
 ///
-/// What a claim must say, it is told.
+/// The caller supplies the checks of claims.
 final class JWSVerifier: Sendable {
-  /// What the payload claims, as far as it decides how to verify it.
+  /// The claims that decide how to verify the payload.
   struct Claims {
-    /// The environment whose roots count; nil counts as Production, the strictest.
+    /// The environment whose roots count; `nil` counts as Production, the strictest.
     let environment: AppStoreEnvironment?
     let signedAt: Timestamp?
     let allowsUnsignedTestData: Bool
@@ -74,15 +76,15 @@ final class JWSVerifier: Sendable {
     self.tables = tables
   }
 
-  /// What the caches hold and how many chains were built, for tests and metrics.
+  /// The sizes of the caches and the number of chains built, for tests and metrics.
   var counts: (headers: Int, chains: Int, chainsBuilt: Int) {
     let chains = chains.counts
     return (headers.count, chains.kept, chains.built)
   }
 
-  /// The payload of `bytes`, verified at its own date, or at `now` when it has none.
+  /// Returns the payload of `bytes`, verified at its own date, or at `now` without one.
   ///
-  /// `claims` is asked about the payload before anything vouches for it; it decides where to look, not what to believe.
+  /// `claims` reads the unverified payload; the result selects the roots and is not trusted.
   func verify(
     _ bytes: [UInt8], now: Timestamp, claims: (JSONObject) throws(VerificationError) -> Claims
   ) throws(VerificationError) -> Verified<JSONObject> {
@@ -96,7 +98,7 @@ final class JWSVerifier: Sendable {
     if known == nil {
       let headerClaims = try JOSEHeader.Claims(header)
       do throws(VerificationError) { certificates = try headerClaims.chain() } catch {
-        // Xcode signs with one certificate of its own, LocalTesting perhaps with none.
+        // Xcode signs with its own certificate, LocalTesting perhaps with none.
         guard let payload = try? SignedJSON.object(body, called: "payload"), let claims = try? claims(payload),
           isTestData(claims)
         else { throw error }
@@ -136,7 +138,7 @@ final class JWSVerifier: Sendable {
         root: chain.rootFingerprint, leaf: chain.leafFingerprint, leafSerialNumber: chain.leafSerialNumber))
   }
 
-  /// Whether this is data that nobody but the developer's own machine vouches for.
+  /// Whether this is data that only the developer's own machine signed.
   private func isTestData(_ claims: Claims) -> Bool {
     claims.environment.map { !$0.isSignedByApple } ?? false
   }

@@ -2,10 +2,10 @@
 public struct SigningKey: Sendable {
   package let privateKey: PrivateKey
 
-  /// From the bytes of a `.p8` file: PKCS#8 in PEM.
+  /// Reads the bytes of a `.p8` file: PKCS#8 in PEM.
   public init(pem: [UInt8]) throws(CertificateError) { try self.init(PrivateKey(pem: pem)) }
 
-  /// Refuses any key that is not P-256.
+  /// Throws for any key except P-256.
   package init(_ privateKey: PrivateKey) throws(CertificateError) {
     guard try privateKey.publicKey().isP256 else {
       throw CertificateError(.unusableKey, "ES256 needs a key on the curve P-256")
@@ -13,13 +13,12 @@ public struct SigningKey: Sendable {
     self.privateKey = privateKey
   }
 
-  /// A new key.
   public static func generate() throws(CertificateError) -> Self { try Self(PrivateKey.generate(.p256)) }
 
-  /// As a `.p8` file has it: for files that only their owner may read.
+  /// Returns the contents of a `.p8` file, which only its owner may read.
   package func pem() throws(CertificateError) -> [UInt8] { try privateKey.pem() }
 
-  /// r and s, as JOSE writes a signature.
+  /// Returns r and s in JOSE form.
   package func signature(of bytes: [UInt8]) throws(CertificateError) -> RawSignature {
     guard let signature = RawSignature(der: try privateKey.signature(of: bytes)) else {
       throw CertificateError(.unusableKey, "a signature that is not two numbers of 32 bytes")

@@ -1,20 +1,20 @@
 package import Time
 
-/// What a responder said about one certificate, after its signature and its dates were checked.
+/// A responder's statement about one certificate, with verified signature and dates.
 package struct OCSPAnswer: Hashable, Sendable {
   package enum Status: Hashable, Sendable {
     case good
-    /// - Parameter reason: the number of RFC 5280's CRLReason; nil when none is given.
+    /// - Parameter reason: the number of RFC 5280's CRLReason; nil if missing.
     case revoked(at: Timestamp, reason: Int? = nil)
     /// The responder does not know the certificate.
     case unknown
   }
 
-  /// Who signed it.
+  /// The signer of the response.
   package enum Signer: Hashable, Sendable {
     /// The certificate's own issuer.
     case issuer
-    /// A certificate that the issuer made for answering.
+    /// A certificate that the issuer made for responding.
     case delegate
   }
 
@@ -22,8 +22,8 @@ package struct OCSPAnswer: Hashable, Sendable {
   package let signer: Signer
   package let producedAt: Timestamp
   package let thisUpdate: Timestamp
-  /// Until when the answer may be kept.
+  /// The time until which the response may be cached.
   package let nextUpdate: Timestamp
-  /// Whether it was made for this very question, not ahead of it.
+  /// Whether it was made for this request, not ahead of it.
   package let isFresh: Bool
 }

@@ -1,28 +1,28 @@
-/// Why there is no answer about a certificate that could be believed.
+/// The reason why no valid statement about a certificate exists.
 package struct OCSPError: Error, Equatable, CustomStringConvertible {
   package enum Code: String, Sendable, CaseIterable {
-    /// No OCSP request, or one that asks for too much at once.
+    /// The bytes are not an OCSP request, or one about too many certificates.
     case malformedRequest
-    /// No OCSP response.
+    /// The bytes are not an OCSP response.
     case malformedResponse
-    /// The responder says that it has no answer now; asking again may help.
+    /// The responder has no statement now; a retry may help.
     case unsuccessful
-    /// An answer about other certificates.
+    /// A response about other certificates.
     case notAsked
-    /// An answer to somebody else's question.
+    /// A response to another request.
     case nonceMismatch
-    /// Signed by nobody who may speak for the issuer, or not signed rightly.
+    /// The signer may not respond for the issuer, or its signature is wrong.
     case untrustedResponder
-    /// An answer that is not valid yet.
+    /// A response that is not valid yet.
     case notYetValid
-    /// An answer whose next update is overdue, or that has none.
+    /// A response with an overdue or missing next update.
     case stale
-    /// OpenSSL refused to make a request or a response.
+    /// OpenSSL failed to make a request or a response.
     case cannotIssue
   }
 
   package let code: Code
-  /// For people.
+  /// The text for people.
   package let detail: String
 
   package init(_ code: Code, _ detail: String) {

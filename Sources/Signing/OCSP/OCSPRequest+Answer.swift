@@ -2,15 +2,16 @@ import COpenSSL
 package import Time
 
 extension OCSPRequest {
-  /// A responder's answer is read up to this many bytes; Apple's have about 2,000.
+  /// The limit of a response in bytes; Apple's have about 2,000.
   package static let answerLimit = 64 << 10
 
-  /// The answer in what a responder sent, checked: signer, signature, nonce, dates.
+  /// Returns a responder's statement after checks of signer, signature, nonce and dates.
   ///
-  /// It must be signed by the issuer itself or by a certificate that the issuer made for answering (RFC 6960 section
-  /// 4.2.2.2), valid at `now`. A nonce that comes back must be ours; one that does not come back says that the answer
-  /// was made ahead.
-  /// - Parameter tolerance: how far the responder's clock may be off.
+  /// The signer must be the issuer itself or a certificate that the issuer made for responding (RFC 6960 section
+  /// 4.2.2.2), valid at `now`. A returned nonce must equal the request's; a missing one means that the response was
+  /// made ahead.
+  ///
+  /// - Parameter tolerance: the allowed error of the responder's clock.
   package func answer(
     in response: [UInt8], at now: Timestamp, tolerance: Interval = .minutes(5)
   ) throws(OCSPError) -> OCSPAnswer {
@@ -49,7 +50,7 @@ extension OCSPRequest {
     return unsafe basic
   }
 
-  /// Trusts the issuer alone, at `now`: its own key, or a delegate's below it.
+  /// Trusts only the issuer, at `now`: its own key, or a delegate's below it.
   private func signer(of basic: OpaquePointer, at now: Timestamp) throws(OCSPError) -> OCSPAnswer.Signer {
     guard let store = unsafe X509_STORE_new(), let known = unsafe shim_x509_stack_new() else {
       throw OCSPError(.cannotIssue, "no memory to verify")
@@ -81,7 +82,7 @@ extension OCSPRequest {
     var revoked: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>?
     var this: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>?
     var next: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>?
-    // Responders may name the certificate with another hash than they were asked with.
+    // Responders may name the certificate with another hash than the request's.
     var isFound = false
     for hash in [hash] + SignatureHash.allCases where !isFound {
       guard let name = unsafe Self.name(certificate, issuer, hash) else { continue }

@@ -1,19 +1,20 @@
 import COpenSSL
 
-/// A question to an OCSP responder: whether a certificate of some issuer is still good.
+/// A request to an OCSP responder about the revocation of a certificate, RFC 6960.
 ///
-/// RFC 6960. Made here, sent by somebody else: this module knows no network.
+/// This module only creates it; the caller sends it.
 package struct OCSPRequest: Sendable {
   package let certificate: Certificate
   package let issuer: Certificate
-  /// What is posted, as `application/ocsp-request`.
+  /// The body, posted as `application/ocsp-request`.
   package let der: [UInt8]
-  /// Certificates are named by hashes with this function.
+  /// The hash function that names certificates.
   let hash: SignatureHash
 
   /// - Parameters:
-  ///   - hash: SHA-1 is what every responder understands; it names here and protects nothing.
-  ///   - hasNonce: asks for an answer made now; responders may ignore it.
+  ///
+  ///   - hash: SHA-1 is the one that every responder supports; it names here and protects nothing.
+  ///   - hasNonce: asks for a response made now; responders may ignore it.
   package init(
     for certificate: Certificate, issuer: Certificate, namedBy hash: SignatureHash = .sha1, hasNonce: Bool = true
   ) throws(OCSPError) {
@@ -36,7 +37,7 @@ package struct OCSPRequest: Sendable {
     der = unsafe Certificate.encoded { unsafe i2d_OCSP_REQUEST(request, $0) }
   }
 
-  /// OpenSSL's name of a certificate, owned by the caller.
+  /// Returns OpenSSL's name of a certificate, owned by the caller.
   static func name(_ certificate: Certificate, _ issuer: Certificate, _ hash: SignatureHash) -> OpaquePointer? {
     unsafe certificate.withPointer { certificate in
       unsafe issuer.withPointer { issuer in
@@ -45,7 +46,7 @@ package struct OCSPRequest: Sendable {
     }
   }
 
-  /// OpenSSL's request, owned by the caller; nil unless `der` is one and nothing else.
+  /// Returns OpenSSL's request, owned by the caller; `nil` unless `der` is exactly one.
   static func read(_ der: [UInt8]) -> OpaquePointer? {
     unsafe der.withUnsafeBufferPointer { bytes -> OpaquePointer? in
       var position = bytes.baseAddress

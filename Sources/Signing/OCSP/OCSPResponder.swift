@@ -1,11 +1,11 @@
 import COpenSSL
 package import Time
 
-/// Answers OCSP requests for what one authority issued: the simulator's `ocsp.apple.com`.
+/// Answers OCSP requests about one authority's certificates: the simulator's `ocsp.apple.com`.
 package struct OCSPResponder: Sendable {
   private let issuer: Certificate
   private let signer: CertificateAuthority
-  /// From one update to the next.
+  /// The time from one update to the next.
   private let period: Interval
 
   /// - Parameter delegate: signs instead of the issuer; issued by it, with `ocspSigning`.
@@ -15,18 +15,18 @@ package struct OCSPResponder: Sendable {
     self.period = period
   }
 
-  /// Why a responder does not answer, in its own words.
+  /// The reason why a responder does not respond, in OCSP's terms.
   package enum Failure: Sendable, CaseIterable {
     case malformedRequest, internalError, tryLater, unauthorized
   }
 
-  /// The certificates that a request may ask about at once.
+  /// The largest number of certificates in one request.
   private static let questionLimit = 16
 
-  /// A signed answer to every question in `request`; its nonce comes back if it has one.
+  /// Creates a signed response to every question in `request`, with its nonce if it has one.
   ///
-  /// - Parameter status: of the certificate with this serial number, in hexadecimal and lower case; what another
-  ///   authority issued is `unknown` without asking.
+  /// - Parameter status: of the certificate with this serial number, in hexadecimal and lower case; another authority's
+  ///   is `unknown` without a call.
   package func answer(
     _ request: [UInt8], at now: Timestamp, status: (String) -> OCSPAnswer.Status
   ) throws(OCSPError) -> [UInt8] {
@@ -60,7 +60,7 @@ package struct OCSPResponder: Sendable {
     return unsafe Certificate.encoded { unsafe i2d_OCSP_RESPONSE(response, $0) }
   }
 
-  /// The unsigned answer of a responder that has none.
+  /// Returns the unsigned response of a responder without a statement.
   package static func refusal(_ refusal: Failure) -> [UInt8] {
     let status =
       switch refusal {
@@ -99,7 +99,7 @@ package struct OCSPResponder: Sendable {
     return unsafe OCSP_basic_add1_status(basic, name, code, reason, revoked, this, next) != nil
   }
 
-  /// Nil when the certificate that is asked about comes from another authority.
+  /// Returns `nil` if the certificate comes from another authority.
   private func serialNumber(ifOurs name: OpaquePointer) -> String? {
     var algorithm: OpaquePointer?
     var number: UnsafeMutablePointer<ASN1_INTEGER>?

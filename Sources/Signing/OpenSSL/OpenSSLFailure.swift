@@ -1,11 +1,11 @@
 import COpenSSL
 
-/// What OpenSSL said about its last failure on this thread.
+/// OpenSSL's last failure on this thread.
 ///
-/// The queue of errors belongs to the thread, so it is read in the same synchronous function as the call that
-/// failed, and it is emptied: an error left behind would be taken for the next caller's.
+/// The error queue belongs to the thread, so it must be read in the same synchronous function as the failed call. It is
+/// emptied, because a remaining error would appear as the next caller's.
 enum OpenSSLFailure {
-  /// The reason of the oldest error, and an empty queue afterwards.
+  /// Returns the reason of the oldest error, and empties the queue.
   static func drain() -> String {
     let code = ERR_get_error()
     ERR_clear_error()

@@ -1,4 +1,4 @@
-/// What Apple signed receipts with, pinned.
+/// The pinned certificates of Apple's receipt signatures.
 enum AppleReceiptPins {
   /// Apple Root CA, 2006-04-25 to 2035-02-09, RSA 2048; every app receipt carries it.
   static let root = digest("b0b1730ecbc7ff4505142c49f1295e6eda6bcaed7e2c68c5be91b5a11001f024")
@@ -9,7 +9,7 @@ enum AppleReceiptPins {
     digest("c6e622c30086a42d67d55143211bba9f7a768e0a5fc1a4408f4d5cfb067b4e8a"),
   ]
 
-  /// Apple's authorities that issued receipt signers; iOS 6 receipts of version 3 leave them out.
+  /// Apple's authorities that issued receipt signers; iOS 6 receipts of version 3 omit them.
   static let issuers: [Certificate] = [wwdr2013, wwdrG5, wwdrG7].map { base64, fingerprint in
     do throws(CertificateError) {
       let certificate = try Certificate(der: Base64.standard.decode(Array(base64.utf8)) ?? [])

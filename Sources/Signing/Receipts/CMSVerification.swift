@@ -1,11 +1,12 @@
 import COpenSSL
 package import Time
 
-/// What OpenSSL's own CMS says of a signed message: what our reading of it is compared with.
+/// Verifies a signed message with OpenSSL's own CMS, for comparison with this module's reader.
 ///
-/// Ten times slower than `SignerVerifier`; besides the tests only the simulated verifyReceipt uses it.
+/// Ten times slower than `SignerVerifier`; only the tests and the simulated verifyReceipt use it.
 package enum CMSVerification {
-  /// The content of `message`, when its signer's chain ends in one of the roots at `date` and the signer is marked.
+  /// Returns the content of `message` if its signer's chain ends in one of the roots at `date` and the signer is
+  /// marked.
   package static func content(
     of message: [UInt8], trustedRoots: Set<Digest>, validAt date: Timestamp
   ) -> [UInt8]? {

@@ -1,11 +1,11 @@
 import COpenSSL
 
-/// OpenSSL's path validation (RFC 5280) for the signers of receipts: everything but time.
+/// OpenSSL's path validation (RFC 5280) for the signers of receipts, without time.
 enum CertificatePath {
   /// Receipts have three certificates.
   private static let depth: Int32 = 4
 
-  /// The certificates from `leaf` to one of `anchors`, both included.
+  /// Returns the certificates from `leaf` to one of `anchors`, both included.
   static func find(
     from leaf: Certificate, others: [Certificate], anchors: [Certificate]
   ) throws(SignatureError) -> [Certificate] {
@@ -40,8 +40,8 @@ enum CertificatePath {
     let isBegun = unsafe leaf.withPointer { unsafe X509_STORE_CTX_init(context, store, $0, untrusted) == 1 }
     guard isBegun else { return .failure(SignatureError(.unknownRoot, OpenSSLFailure.drain())) }
     let parameters = unsafe X509_STORE_CTX_get0_param(context)
-    // SHA-1 signed Apple's certificates until 2023, so no level of security is asked of them; the purpose is the one
-    // that OpenSSL's CMS asks for.
+    // SHA-1 signed Apple's certificates until 2023, so they have no required security level; the purpose is the one of
+    // OpenSSL's CMS.
     unsafe X509_VERIFY_PARAM_set_flags(parameters, UInt(X509_V_FLAG_NO_CHECK_TIME) | UInt(X509_V_FLAG_PARTIAL_CHAIN))
     unsafe X509_VERIFY_PARAM_set_auth_level(parameters, 0)
     unsafe X509_VERIFY_PARAM_set_depth(parameters, depth)

@@ -3,12 +3,12 @@ import Synchronization
 
 /// An RSA key and OpenSSL's contexts to verify PKCS#1 v1.5 signatures with it, from any thread.
 ///
-/// `@unchecked Sendable` because the key itself is never changed; a context is used by one caller at a time, who takes
-/// it out of the idle ones.
+/// `@unchecked Sendable` because the key itself is never changed; a context is used by one caller at a time, which
+/// removes it from the idle ones.
 @safe package final class RSAPublicKey: @unchecked Sendable {
   private let key: OpaquePointer
   private let idle = Mutex<[RSAVerification]>([])
-  /// Contexts kept for each hash; more may exist while that many threads verify at once.
+  /// The stored contexts for each hash; more may exist while that many threads verify in parallel.
   private static let idleLimit = 16
 
   package init(of certificate: Certificate) throws(CertificateError) {
@@ -24,7 +24,7 @@ import Synchronization
 
   deinit { unsafe EVP_PKEY_free(key) }
 
-  /// Whether `signature` was made for `content` with this key's private half.
+  /// Whether this key's private half signed `content`.
   package func verifies(_ signature: Span<UInt8>, of content: Span<UInt8>, hashedWith hash: SignatureHash) -> Bool {
     let known = idle.withLock { idle in idle.lastIndex { $0.hash == hash }.map { idle.remove(at: $0) } }
     let context = unsafe known ?? RSAVerification(with: key, hash)
@@ -33,7 +33,7 @@ import Synchronization
   }
 }
 
-/// An initialised `EVP_PKEY_CTX`: making one costs a look-up in OpenSSL's providers.
+/// An initialized `EVP_PKEY_CTX`, whose creation costs a lookup in OpenSSL's providers.
 ///
 /// `@unchecked Sendable` because it travels between threads only through the mutex of its key.
 @safe private final class RSAVerification: @unchecked Sendable {
@@ -57,7 +57,7 @@ import Synchronization
         unsafe EVP_PKEY_verify(context, signature.baseAddress, signature.count, hash.baseAddress, hash.count)
       }
     }
-    // A refusal leaves errors in the queue of this thread.
+    // A failure leaves errors in the queue of this thread.
     if result != 1 { ERR_clear_error() }
     return result == 1
   }

@@ -1,14 +1,14 @@
-/// Whom a receipt's signature may come from.
+/// The trusted signers of receipts.
 public struct ReceiptTrust: Sendable {
-  /// The roots' fingerprints; a root itself travels in the receipt.
+  /// The roots' fingerprints; the receipt contains the root itself.
   let rootFingerprints: Set<Digest>
-  /// Roots that were handed in, so that a receipt may leave them out.
+  /// The added roots, which a receipt may omit.
   let roots: [Certificate]
-  /// Roots of the operator's own, and the environments for whose receipts each vouches.
+  /// The operator's own roots, and the environments for which each is trusted.
   private let addedRoots: [Digest: Set<AppStoreEnvironment>]
-  /// Authorities that issue the signers of iOS 6 receipts of version 3, which carry their signer alone.
+  /// The authorities that issue the signers of iOS 6 receipts of version 3, which carry only their signer.
   let issuers: [Certificate]
-  /// Signers of iOS 6 receipts of version 2: the certificate itself is pinned, since its issuer is not in them.
+  /// The pinned signers of iOS 6 receipts of version 2, which lack their issuer.
   package let pinnedSigners: Set<Digest>
 
   private init(
@@ -22,12 +22,12 @@ public struct ReceiptTrust: Sendable {
     self.pinnedSigners = pinnedSigners
   }
 
-  /// Apple Root CA, and what signed iOS 6 receipts.
+  /// Apple Root CA, and the signers of iOS 6 receipts.
   public static let apple = Self(
     rootFingerprints: [AppleReceiptPins.root], roots: [], addedRoots: [:], issuers: AppleReceiptPins.issuers,
     pinnedSigners: AppleReceiptPins.version2Signers)
 
-  /// These roots instead of Apple's, and nothing of Apple's: for tests and the simulator.
+  /// Trusts these roots and none of Apple's: for tests and the simulator.
   public init(exactly roots: [RootCertificate]) {
     let certificates = roots.map(\.certificate)
     self.init(
@@ -35,18 +35,19 @@ public struct ReceiptTrust: Sendable {
       pinnedSigners: [])
   }
 
-  /// The same, with `roots` trusted for receipts of a test environment as well, and for no others.
+  /// Returns the trust with `roots` added for receipts of one test environment only.
   public func adding(_ roots: [RootCertificate], for environment: TrustedRoots.TestEnvironment) -> Self {
     adding(roots, in: environment.environment)
   }
 
-  /// The same, with `roots` trusted *for Production*, too: whoever holds their keys can make receipts that count as paid.
+  /// Returns the trust with `roots` added *for Production*, too: a holder of their keys can make receipts that count as
+  /// paid.
   public func addingAlsoForProduction(_ roots: [RootCertificate]) -> Self { adding(roots, in: .production) }
 
   private func adding(_ roots: [RootCertificate], in environment: AppStoreEnvironment) -> Self {
     let certificates = roots.map(\.certificate)
     var added = addedRoots
-    // Apple's own stay what they are: trusted everywhere.
+    // Apple's own stay trusted everywhere.
     for root in certificates.map(\.fingerprint) where !rootFingerprints.contains(root) || added[root] != nil {
       added[root, default: []].insert(environment)
     }
@@ -55,16 +56,17 @@ public struct ReceiptTrust: Sendable {
       addedRoots: added, issuers: issuers, pinnedSigners: pinnedSigners)
   }
 
-  /// The same, with these signers of iOS 6 receipts of version 2: whoever holds their keys can make such receipts.
+  /// Returns the trust with these signers of iOS 6 receipts of version 2: a holder of their keys can make such
+  /// receipts.
   public func adding(version2Signers fingerprints: [Digest]) -> Self {
     Self(
       rootFingerprints: rootFingerprints, roots: roots, addedRoots: addedRoots, issuers: issuers,
       pinnedSigners: pinnedSigners.union(fingerprints))
   }
 
-  /// Whether `root` may vouch for a receipt of this environment.
+  /// Whether `root` is trusted for a receipt of this environment.
   ///
-  /// One that does not name its environment could be of Production: what may not vouch for Production may not for it.
+  /// A receipt without an environment could be of Production, so it needs a root that is trusted for Production.
   package func allows(_ root: Digest?, in environment: AppStoreEnvironment?) -> Bool {
     guard let root, let environments = addedRoots[root] else { return true }
     return environments.contains(environment ?? .production)

@@ -1,12 +1,12 @@
 import Glibc
 import Synchronization
 
-/// Signers that were found good: a chain costs 100 times what one more look at it does.
+/// A cache of verified signers: a chain costs 100 times the cost of a lookup here.
 ///
-/// What is kept is compared byte for byte, so that nothing but the very same certificates finds it. Only good chains
-/// are kept; bounded, the longest unused goes first.
+/// Entries are compared byte for byte, so that only the very same certificates match. Only good chains are stored.
+/// Bounded; the least recently used is removed first.
 final class SignerCache: Sendable {
-  /// What kind of receipt the signer was found good for; it is good for no other.
+  /// The kind of receipt for which the signer was verified, and only for it.
   enum Use: Hashable, Sendable {
     case app, version2, version3
   }
@@ -56,7 +56,7 @@ final class SignerCache: Sendable {
     }
   }
 
-  /// A place to look, no proof: every eighth byte of the end, where the serial number and a signature are.
+  /// A hash, not a proof: every eighth byte of the end, which has the serial number and a signature.
   private static func key(_ certificates: Span<UInt8>, _ signer: Span<UInt8>) -> UInt64 {
     var key = UInt64(certificates.count) << 32 | UInt64(signer.count)
     for index in max(0, signer.count - 24)..<signer.count { key = (key ^ UInt64(signer[index])) &* 0x100_0000_01B3 }

@@ -1,12 +1,12 @@
 public import Time
 
-/// That a receipt's content was signed by a signer whom the trust vouches for; only the check in this file makes one.
+/// The proof that a trusted signer signed a receipt's content; only the check in this file creates one.
 public struct SignatureProof: Hashable, Sendable {
-  /// The root at the top of the signer's chain; nil for a signer that is pinned itself.
+  /// The root of the signer's chain; `nil` for a pinned signer.
   public let root: Digest?
   public let signer: Digest
   public let signerSerialNumber: String
-  /// The date at which every certificate was found valid.
+  /// The date at which every certificate was valid.
   public let validAt: Timestamp
 
   fileprivate init(root: Digest?, signer: Digest, signerSerialNumber: String, validAt: Timestamp) {
@@ -17,7 +17,7 @@ public struct SignatureProof: Hashable, Sendable {
   }
 }
 
-/// Why a receipt's signature proves nothing.
+/// The reason why a receipt's signature proves nothing.
 package struct SignatureError: Error, Equatable {
   package enum Code: Sendable, CaseIterable {
     case notSigned, unsupportedSignature, malformedCertificate, unknownSigner, unknownRoot, missingMarker, badSignature,
@@ -25,7 +25,7 @@ package struct SignatureError: Error, Equatable {
   }
 
   package let code: Code
-  /// For people; never contents.
+  /// The text for people, without contents.
   package let detail: String
 
   package init(_ code: Code, _ detail: String) {
@@ -36,18 +36,18 @@ package struct SignatureError: Error, Equatable {
   package static func == (a: Self, b: Self) -> Bool { a.code == b.code }
 }
 
-/// A signer whose certificates were found to reach a trusted root, and its key, ready to verify.
+/// A signer with a chain to a trusted root, and its key for verification.
 ///
-/// Nothing is said about time: each receipt's date is compared with the period in which all certificates are valid.
+/// Time is not checked: each receipt's date is compared with the period in which all certificates are valid.
 package final class SignerChain: Sendable {
   private let key: RSAPublicKey
   private let root: Digest?
   private let signer: Digest
   private let serialNumber: String
-  /// The seconds in which every certificate is valid; nil when there are none.
+  /// The seconds in which every certificate is valid; `nil` if empty.
   private let validity: ClosedRange<Int64>?
 
-  /// - Parameter certificates: the signer first, the root last; the signer alone when it is pinned.
+  /// - Parameter certificates: the signer first, the root last; only the signer when it is pinned.
   init(_ certificates: [Certificate], signer: Certificate, isPinned: Bool) throws(SignatureError) {
     do throws(CertificateError) { key = try RSAPublicKey(of: signer) } catch {
       throw SignatureError(.unknownSigner, error.detail)
@@ -60,7 +60,7 @@ package final class SignerChain: Sendable {
     validity = if let from, let until, from <= until { from...until } else { nil }
   }
 
-  /// The proof that `content` was signed with the signer's key, when the certificates were valid at `date`.
+  /// Returns the proof that the signer's key signed `content`, if the certificates were valid at `date`.
   package func proof(
     of content: Span<UInt8>, signature: Span<UInt8>, hashedWith hash: SignatureHash, validAt date: Timestamp
   ) throws(SignatureError) -> SignatureProof {

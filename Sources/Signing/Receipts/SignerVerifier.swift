@@ -1,4 +1,4 @@
-/// Finds a trusted chain for the signer of a receipt, and keeps it for the next receipt.
+/// Finds and caches a trusted chain for the signer of a receipt.
 ///
 /// Safe to call from any thread; never blocks on a network.
 package final class SignerVerifier: Sendable {
@@ -21,12 +21,12 @@ package final class SignerVerifier: Sendable {
     cache = SignerCache(capacity: cachedChains)
   }
 
-  /// Chains kept, for tests.
+  /// The number of cached chains, for tests.
   package var cachedChains: Int { cache.count }
 
-  /// The chain of the signer of an app receipt, from it to a trusted root.
+  /// Returns the chain of an app receipt's signer to a trusted root.
   ///
-  /// The same `certificates` and `signer`, byte for byte, are looked up; `candidates` takes them apart otherwise.
+  /// The same `certificates` and `signer`, byte for byte, are cached; otherwise `candidates` parses them.
   package func chain(
     certificates: Span<UInt8>, signer: Span<UInt8>,
     candidates: () throws(SignatureError) -> Candidates
@@ -42,7 +42,7 @@ package final class SignerVerifier: Sendable {
     return chain
   }
 
-  /// The chain of the signer of an iOS 6 receipt of version 3, whose issuer must be known beforehand.
+  /// Returns the chain of the signer of an iOS 6 receipt of version 3, whose issuer must be known beforehand.
   package func version3Chain(signer: Span<UInt8>) throws(SignatureError) -> SignerChain {
     if let known = cache.chain(for: .version3, Span(), signer) { return known }
     let leaf = try Self.certificate(Array(copying: signer))
@@ -51,7 +51,7 @@ package final class SignerVerifier: Sendable {
     return chain
   }
 
-  /// The signer of an iOS 6 receipt of version 2, which must be pinned itself.
+  /// Returns the signer of an iOS 6 receipt of version 2, which must be pinned.
   package func version2Signer(_ signer: Span<UInt8>) throws(SignatureError) -> SignerChain {
     if let known = cache.chain(for: .version2, Span(), signer) { return known }
     let certificate = try Self.certificate(Array(copying: signer))
@@ -63,7 +63,8 @@ package final class SignerVerifier: Sendable {
     return chain
   }
 
-  /// A chain from a signer that Apple marked for receipts: every developer's certificate reaches the same root.
+  /// Returns a chain from a signer that Apple marked for receipts, because every developer's certificate has the same
+  /// root.
   private func marked(
     _ leaf: Certificate, others: [Certificate], anchors: [Certificate]
   ) throws(SignatureError) -> SignerChain {

@@ -1,12 +1,12 @@
 import Synchronization
 package import Time
 
-/// The certificates in use, and which of them were revoked.
+/// The certificates in use, and the revoked ones among them.
 ///
-/// A service asks the responders of their issuers and notes the answers here. A chain gets in only after it has signed
-/// something, so strangers cannot fill it.
+/// A service asks the responders of their issuers and stores the results here. A chain enters only after it has signed
+/// a message, so strangers cannot fill it.
 package final class RevocationCache: Sendable {
-  /// A certificate about which its issuer's responder is asked.
+  /// A certificate to check at its issuer's responder.
   package struct PendingCheck: Sendable {
     package let certificate: Certificate
     package let issuer: Certificate
@@ -41,15 +41,15 @@ package final class RevocationCache: Sendable {
 
   private static let interval = Interval.hours(12)
   private static let pause = Interval.minutes(5)
-  /// How long a certificate is asked about after its last use.
+  /// The time for which a certificate is checked after its last use.
   private static let unused = Interval.days(2)
 
   package init(capacity: Int = 256) { self.capacity = capacity }
 
-  /// Since when certificates are known to be revoked, by their fingerprints.
+  /// The revocation times of certificates by fingerprint.
   package var revoked: [Digest: Timestamp] { state.withLock { $0.revoked } }
 
-  /// Learns what other processes know.
+  /// Adds the revocations that other processes know.
   package func learn(_ others: [Digest: Timestamp]) {
     state.withLock { $0.revoked.merge(others, uniquingKeysWith: min) }
   }
@@ -65,7 +65,7 @@ package final class RevocationCache: Sendable {
     }
   }
 
-  /// The certificates to ask about at `now`.
+  /// Returns the certificates to check at `now`.
   package func due(at now: Timestamp) -> [PendingCheck] {
     state.withLock { state in
       state.entries = state.entries.filter { now - $0.value.lastUse < Self.unused }
@@ -75,9 +75,9 @@ package final class RevocationCache: Sendable {
     }
   }
 
-  /// Notes what a responder said, and returns whether it reports a revocation for the first time.
+  /// Stores a responder's status, and returns whether it reports a revocation for the first time.
   ///
-  /// A known revocation stays: somebody between the responder and us can repeat an older answer.
+  /// A known revocation stays, because an attacker in the network can repeat an older response.
   @discardableResult
   package func note(_ status: OCSPAnswer.Status, of question: PendingCheck, at now: Timestamp) -> Bool {
     let fingerprint = question.certificate.fingerprint
@@ -90,7 +90,7 @@ package final class RevocationCache: Sendable {
     }
   }
 
-  /// Notes that there was no answer, so that the question is asked again after a few minutes.
+  /// Records a missing response, so that the check is repeated after a few minutes.
   package func noteFailure(of question: PendingCheck, at now: Timestamp) {
     state.withLock { $0.entries[question.certificate.fingerprint]?.dueAt = now + Self.pause }
   }

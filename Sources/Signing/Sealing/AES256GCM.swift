@@ -2,7 +2,7 @@ import COpenSSL
 
 /// AES-256-GCM (NIST SP 800-38D) with a 96-bit nonce and a 128-bit tag.
 ///
-/// A nonce must never serve twice under one key; random ones are good for 2^32 messages.
+/// A nonce must never be used twice under one key; random ones are good for 2^32 messages.
 enum AES256GCM {
   static func encrypt(
     _ plaintext: [UInt8], key: UnsafeRawBufferPointer, nonce: [UInt8], associated: [UInt8], tag: inout [UInt8]
@@ -15,7 +15,7 @@ enum AES256GCM {
     return ciphertext
   }
 
-  /// Nil when the tag does not fit; the plaintext is then wiped.
+  /// Returns `nil` if the tag does not fit; the plaintext is then wiped.
   static func decrypt(
     _ ciphertext: [UInt8], key: UnsafeRawBufferPointer, nonce: [UInt8], associated: [UInt8], tag: [UInt8]
   ) -> [UInt8]? {
@@ -54,7 +54,7 @@ enum AES256GCM {
       return output
     }
 
-    /// Nothing is left to put out; decrypting, this is where the tag is compared.
+    /// Finishes without output; when decrypting, this compares the tag.
     func finish() -> Bool {
       var (rest, count): ([UInt8], Int32) = ([UInt8](repeating: 0, count: 16), 0)
       return unsafe EVP_CipherFinal_ex(pointer, &rest, &count) == 1

@@ -1,10 +1,10 @@
 import COpenSSL
 
-/// The key under which an installation's secrets are sealed.
+/// The key that seals an installation's secrets.
 ///
-/// Separate keys for encryption and for codes are derived from it, so that neither use can help against the other.
+/// Separate keys for encryption and for codes are derived from it, so that neither use can help attack the other.
 public final class MasterKey: Sendable {
-  /// Tells master keys apart without saying anything about them: the first 8 bytes of an HMAC under the key.
+  /// The identity of a master key without information about it: the first 8 bytes of an HMAC under the key.
   public struct ID: Hashable, Sendable, CustomStringConvertible {
     let bytes: [UInt8]
     static let count = 8
@@ -19,7 +19,7 @@ public final class MasterKey: Sendable {
 
   package static let count = 32
 
-  /// From the contents of a key file: 32 raw bytes, or 64 hexadecimal digits with or without a line end.
+  /// Reads the contents of a key file: 32 raw bytes, or 64 hexadecimal digits with or without a line end.
   public convenience init(file bytes: [UInt8]) throws(SealingError) {
     var key = bytes
     defer { key.wipe() }
@@ -41,7 +41,6 @@ public final class MasterKey: Sendable {
     codeKey = SecretBytes(derived("authentication"))
   }
 
-  /// A new key.
   public static func generate() -> MasterKey {
     var material = [UInt8].random(count: count)
     defer { material.wipe() }
@@ -53,12 +52,12 @@ public final class MasterKey: Sendable {
     unsafe material.withBytes { bytes in unsafe Array((Hexadecimal.encode(Array(bytes)) + "\n").utf8) }
   }
 
-  /// `secret`, encrypted; it opens only with the same `context`, the place it is stored at, such as `apps/7/p8`.
+  /// Encrypts `secret`; it opens only with the same `context`, its storage location, such as `apps/7/p8`.
   public func seal(_ secret: [UInt8], context: String) -> Sealed { seal(secret, context, under: encryptionKey) }
 
-  /// The same for what there is much of, under a key of its month: the random nonces of one key must not meet.
+  /// Encrypts mass data under a key of its month, because the random nonces of one key must not repeat.
   ///
-  /// - Parameter month: as in `202611`.
+  /// - Parameter month: such as `202611`.
   package func seal(_ body: [UInt8], context: String, month: Int64) -> Sealed {
     seal(body, context, under: key(of: month))
   }
@@ -72,12 +71,12 @@ public final class MasterKey: Sendable {
     return Sealed(keyID: id, nonce: nonce, ciphertext: ciphertext, tag: tag)
   }
 
-  /// The secret; refused under another key, in another context, or when a bit of it was changed.
+  /// Returns the secret; throws under another key, in another context, or after any change.
   public func open(_ sealed: Sealed, context: String) throws(SealingError) -> [UInt8] {
     try open(sealed, context, under: encryptionKey)
   }
 
-  /// What was sealed under the key of this month.
+  /// Returns data that was sealed under the key of this month.
   package func open(_ sealed: Sealed, context: String, month: Int64) throws(SealingError) -> [UInt8] {
     try open(sealed, context, under: key(of: month))
   }
@@ -102,7 +101,7 @@ public final class MasterKey: Sendable {
     }
   }
 
-  /// An HMAC-SHA256 that only the holder of this key can make, for one `purpose`.
+  /// Returns an HMAC-SHA256 that only the holder of this key can make, for one `purpose`.
   public func code(for bytes: [UInt8], purpose: String) -> Digest {
     // The purpose comes with its length: no two pairs of purpose and bytes are the same message.
     let name = Array(purpose.utf8)
@@ -123,7 +122,7 @@ public struct Keyring: Sendable {
     all = Dictionary((previous + [current]).map { ($0.id, $0) }, uniquingKeysWith: { _, last in last })
   }
 
-  /// Every key, the current one first.
+  /// The keys, current one first.
   public var keys: [MasterKey] {
     [current] + all.values.filter { $0.id != current.id }.sorted { $0.id.description < $1.id.description }
   }

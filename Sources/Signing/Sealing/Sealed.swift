@@ -1,6 +1,6 @@
 /// A secret encrypted with AES-256-GCM, safe to store.
 ///
-/// Written as: version (1 byte), id of the master key (8), nonce (12), ciphertext, tag (16).
+/// The bytes are version (1 byte), ID of the master key (8), nonce (12), ciphertext, tag (16).
 public struct Sealed: Hashable, Sendable {
   public let keyID: MasterKey.ID
   let nonce: [UInt8]
@@ -18,7 +18,7 @@ public struct Sealed: Hashable, Sendable {
     self.tag = tag
   }
 
-  /// From what `bytes` gave; the seal itself is not looked at.
+  /// Parses the value of `bytes`, without verifying the seal.
   public init(_ bytes: [UInt8]) throws(SealingError) {
     let overhead = 1 + MasterKey.ID.count + Self.nonceCount + Self.tagCount
     guard bytes.count >= overhead else {

@@ -1,18 +1,18 @@
-/// Why something cannot be sealed or opened.
+/// The reason why data cannot be sealed or opened.
 public struct SealingError: Error, Equatable, Sendable, CustomStringConvertible {
   public enum Code: String, Sendable, CaseIterable {
     /// A master key's file is neither 32 bytes nor 64 hexadecimal digits.
     case malformedKey
-    /// The bytes were never made by `seal`.
+    /// The bytes are not from `seal`.
     case malformed
-    /// Sealed under a master key that is not here.
+    /// Sealed under a missing master key.
     case wrongKey
-    /// Changed since, or moved to another place than it was sealed for.
+    /// Changed since, or moved to another location than it was sealed for.
     case altered
   }
 
   public let code: Code
-  /// For people; never contents.
+  /// The text for people, without contents.
   public let detail: String
 
   package init(_ code: Code, _ detail: String) {

@@ -1,12 +1,12 @@
 import COpenSSL
 
-/// Secret bytes in memory of their own, wiped when the last owner is gone.
+/// Secret bytes in separate memory, wiped when the last owner is gone.
 ///
 /// `@unchecked Sendable` because they are never changed after `init`.
 @safe final class SecretBytes: @unchecked Sendable {
   private let bytes: UnsafeMutableRawBufferPointer
 
-  /// Wipes `source` too, when nobody else holds it.
+  /// Wipes `source` too, if it has no other owner.
   init(_ source: consuming [UInt8]) {
     unsafe bytes = .allocate(byteCount: source.count, alignment: 1)
     unsafe bytes.copyBytes(from: source)
@@ -26,7 +26,7 @@ import COpenSSL
 }
 
 extension [UInt8] {
-  /// Overwrites a secret that is not needed any more; copies made before stay as they are.
+  /// Overwrites an unneeded secret; earlier copies stay unchanged.
   mutating func wipe() {
     unsafe withUnsafeMutableBytes { unsafe OPENSSL_cleanse($0.baseAddress, $0.count) }
   }

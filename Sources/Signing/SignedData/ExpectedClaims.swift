@@ -1,20 +1,22 @@
-/// What signed data must say to be accepted; what is not given is not checked.
+/// The claims that signed data must have to be accepted; `nil` is not checked.
 public struct ExpectedClaims: Hashable, Sendable {
-  /// Which environments are accepted, and whether unsigned data is: no case accepts it together with Production.
+  /// The accepted environments, and whether unsigned data is accepted: no case accepts it together with Production.
   public enum Environment: Hashable, Sendable {
-    /// Whichever the data claims, below the roots trusted for it.
+    /// Any environment that the data claims, below the roots trusted for it.
     case any
-    /// This one alone. Data that names none counts as this one.
+    /// Only this one.
+    ///
+    /// Data without one counts as this one.
     case only(AppStoreEnvironment)
-    /// Data of Xcode or LocalTesting without any signature that could be trusted, and nothing else.
+    /// Only data of Xcode or LocalTesting without a trusted signature.
     case unsignedTestData
   }
 
   public var bundleID: String?
-  /// Compared wherever the data has one; data of Production that ought to have one must.
+  /// Compared whenever the data has one; data of Production that should have one must.
   public var appAppleID: Int64?
   public var environment: Environment
-  /// The environment of data that names none, as its envelope says; nil leaves it open.
+  /// The environment of data without one, as its envelope names it; `nil` leaves it open.
   public var unnamedEnvironment: AppStoreEnvironment?
 
   public init(
@@ -27,7 +29,7 @@ public struct ExpectedClaims: Hashable, Sendable {
     self.unnamedEnvironment = unnamedEnvironment
   }
 
-  /// Refuses the claims of a payload that are not as expected; `environment` is the one whose roots vouched for it.
+  /// Throws for claims that are not as expected; `environment` is the one whose roots verified the payload.
   func check(_ claims: CheckedClaims, in environment: AppStoreEnvironment?) throws(VerificationError) {
     if let bundleID, claims.kind != .renewal, claims.kind != .realtimeRequest {
       guard let seen = claims.bundleID else {
@@ -69,7 +71,7 @@ public struct ExpectedClaims: Hashable, Sendable {
     }
   }
 
-  /// The environment of data that names none.
+  /// The environment of data without one.
   var fallback: AppStoreEnvironment? {
     switch environment {
     case .any, .unsignedTestData: unnamedEnvironment

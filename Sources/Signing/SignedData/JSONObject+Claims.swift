@@ -1,7 +1,7 @@
 import JSON
 import Time
 
-/// Claims by their types: nil when absent or null, a refusal when they are of another type.
+/// Claims by their types: `nil` when absent or null, an error for another type.
 extension JSONObject {
   func claim(string key: String) throws(VerificationError) -> String? {
     try claim(key, "a string") { $0.string }
@@ -11,7 +11,10 @@ extension JSONObject {
     try claim(key, "a whole number") { $0.integer }
   }
 
-  /// Fractions of milliseconds, as Xcode writes them, are rounded; nothing outside of 10,000 years around 1970 is a date.
+  /// Returns a date.
+  ///
+  /// Fractions of milliseconds, which Xcode writes, are rounded; values outside of 10,000 years around 1970 are not
+  /// dates.
   func claim(date key: String) throws(VerificationError) -> Timestamp? {
     try claim(key, "a date in milliseconds") { value in
       value.milliseconds.flatMap { $0.sinceEpoch.magnitude < 315_360_000_000_000 ? $0 : nil }
@@ -22,7 +25,7 @@ extension JSONObject {
     try claim(key, "an object") { $0.object }
   }
 
-  /// Refuses an environment that Apple does not document.
+  /// Throws for an environment that Apple does not document.
   func claim(environment key: String) throws(VerificationError) -> AppStoreEnvironment? {
     guard let name = try claim(string: key) else { return nil }
     guard let environment = AppStoreEnvironment(rawValue: name) else {

@@ -1,12 +1,12 @@
 import JSON
 
-/// What a notification says about everything inside it.
+/// The claims of a notification about its nested data.
 struct NotificationEnvelope {
   let bundleID: String
   let appAppleID: Int64?
   let environment: AppStoreEnvironment
 
-  /// Refuses nested claims that say something else; what they do not say is no contradiction.
+  /// Throws for nested claims that differ; a missing claim is not a contradiction.
   ///
   /// Transactions of 2021 name no environment, renewals never name a bundle.
   func check(_ nested: CheckedClaims) throws(VerificationError) {
@@ -21,7 +21,7 @@ struct NotificationEnvelope {
     }
   }
 
-  /// Refuses a transaction and a renewal of different subscriptions.
+  /// Throws for a transaction and a renewal of different subscriptions.
   static func checkNeighbours(_ transaction: JSONObject?, _ renewal: JSONObject?) throws(VerificationError) {
     let key = "originalTransactionId"
     guard let a = try transaction?.claim(string: key), let b = try renewal?.claim(string: key), a != b else { return }

@@ -1,16 +1,16 @@
 package import JSON
 import Time
 
-/// What a signed payload is about, told by its claims: nothing in a JWS names it.
+/// The kind of a signed payload, determined by its claims because a JWS does not name it.
 public enum PayloadKind: String, Hashable, Sendable, CaseIterable {
   case notification, transaction, renewal, appTransaction
   /// Retention Messaging's request to choose a message.
   case realtimeRequest
 
-  /// Nil for a payload that has nothing of any kind.
+  /// Returns `nil` for a payload without the members of any kind.
   ///
-  /// A renewal never has a bundle id, a transaction nearly always: Apple's API gives now and then one without, mostly an old
-  /// non-consumable. Tests sign renewals of nothing but environment and date.
+  /// A renewal never has a bundle ID, a transaction nearly always: Apple's API sometimes returns one without it, mostly
+  /// an old non-consumable. Tests sign renewals with only environment and date.
   package init?(of payload: JSONObject) {
     func has(_ keys: String...) -> Bool { keys.contains { payload[$0] != nil } }
     if has("notificationType", "notificationUUID", "data", "summary", "externalPurchaseToken", "appData") {
@@ -30,7 +30,7 @@ public enum PayloadKind: String, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// Whether Apple always says which environment it is of; transactions and renewals of 2021 do not.
+  /// Whether Apple always includes the environment; transactions and renewals of 2021 lack it.
   var namesItsEnvironment: Bool {
     switch self {
     case .notification, .appTransaction: true
@@ -39,14 +39,14 @@ public enum PayloadKind: String, Hashable, Sendable, CaseIterable {
   }
 }
 
-/// The claims that are checked, read out of a payload of any kind.
+/// The checked claims of a payload of any kind.
 struct CheckedClaims {
   let kind: PayloadKind?
   let bundleID: String?
   let appAppleID: Int64?
   let environment: AppStoreEnvironment?
   let signedAt: Timestamp?
-  /// The notification's member that carries bundle id, app id and environment.
+  /// The notification's member that carries bundle ID, app ID and environment.
   let carrier: String?
 
   init(_ payload: JSONObject) throws(VerificationError) {
@@ -76,7 +76,7 @@ struct CheckedClaims {
     }
   }
 
-  /// `data`, else `summary`, else `externalPurchaseToken`, else `appData`, as Apple's libraries look for it.
+  /// Returns the first of `data`, `summary`, `externalPurchaseToken` and `appData`, in the order of Apple's libraries.
   private static func carrier(
     of payload: JSONObject
   ) throws(VerificationError) -> (name: String, claims: JSONObject)? {
@@ -86,7 +86,9 @@ struct CheckedClaims {
     return nil
   }
 
-  /// A token of external purchases names no environment: its id begins with SANDBOX, or it is of Production.
+  /// Returns the environment.
+  ///
+  /// A token of external purchases names none: its ID begins with SANDBOX, or it is of Production.
   private static func environment(
     _ claims: JSONObject, carrier: String
   ) throws(VerificationError) -> AppStoreEnvironment? {

@@ -1,16 +1,17 @@
 public import JSON
 public import Time
 
-/// Verifies what the App Store signs: notifications with everything inside them, transactions, renewals.
+/// Verifies data that the App Store signs: notifications with their nested data, transactions, renewals.
 ///
-/// Call it from any thread; it blocks for the length of a signature, never on a network. Other than Apple's libraries it verifies the nested JWS of a notification too and compares what they say, keeps
-/// verified chains also when no revocation is asked about, and gives each cause of a refusal its own code.
+/// Call it from any thread; it blocks for the time of a signature check, never on a network. Unlike Apple's libraries,
+/// it also verifies the nested JWS of a notification and compares their claims. It caches verified chains even without
+/// revocation checks, and has a separate code for each cause of rejection.
 public final class SignedDataVerifier: Sendable {
-  /// The bounds of what is read and kept.
+  /// The limits of input and caches.
   public struct Limits: Sendable {
-    /// The longest JWS that is looked at; Apple's notifications are 10-20 KB.
+    /// The longest accepted JWS; Apple's notifications are 10-20 KB.
     public var bytes: Int
-    /// Verified chains kept, and headers kept.
+    /// The number of cached chains, and of cached headers.
     public var cachedChains: Int
 
     public init(bytes: Int = 256 << 10, cachedChains: Int = 64) {
@@ -26,7 +27,7 @@ public final class SignedDataVerifier: Sendable {
     self.init(roots: roots, limits: limits, revocations: nil)
   }
 
-  /// - Parameter revocations: looked up for each message; without it no certificate counts as revoked.
+  /// - Parameter revocations: checked for each message; without it no certificate counts as revoked.
   package init(
     roots: TrustedRoots, limits: Limits = Limits(), tables: KeyTables? = nil, revocations: RevocationCache?
   ) {
@@ -36,46 +37,46 @@ public final class SignedDataVerifier: Sendable {
       revocations: revocations)
   }
 
-  /// What the caches hold and how many chains were built, for tests and metrics.
+  /// The sizes of the caches and the number of chains built, for tests and metrics.
   package var counts: (headers: Int, chains: Int, chainsBuilt: Int) { verifier.counts }
-  /// The tables of keys that are in use, that were made, and that contradicted EVP.
+  /// The numbers of key tables that are in use, that were made, and that contradicted EVP.
   package var tableCounts: (used: Int, made: Int, distrusted: Int) { tables.counts }
 
-  /// The notification of a `signedPayload`, with its nested JWS verified below the same roots and compared with it.
+  /// Verifies a `signedPayload`, with its nested JWS below the same roots, and compares their claims.
   ///
-  /// `now` counts only for data that carries no date of its own.
+  /// `now` counts only for data without its own date.
   public func verifyNotification(
     _ jws: [UInt8], expecting expectation: ExpectedClaims, now: Timestamp
   ) throws(VerificationError) -> VerifiedNotification {
     let outer = try verify(jws, due: .notification, expectation, now: now)
-    // Whatever is wrong inside it: Apple signed it.
+    // Apple signed it, regardless of errors inside it.
     do throws(VerificationError) { return try notification(outer, expectation, now: now) } catch {
       throw outer.payload.isSigned ? error.proven() : error
     }
   }
 
-  /// A `signedTransactionInfo`.
+  /// Verifies a `signedTransactionInfo`.
   public func verifyTransaction(
     _ jws: [UInt8], expecting expectation: ExpectedClaims, now: Timestamp
   ) throws(VerificationError) -> Verified<JSONObject> {
     try verify(jws, due: .transaction, expectation, now: now).payload
   }
 
-  /// A `signedRenewalInfo`; it has no bundle id to be checked.
+  /// Verifies a `signedRenewalInfo`, which has no bundle ID to check.
   public func verifyRenewal(
     _ jws: [UInt8], expecting expectation: ExpectedClaims, now: Timestamp
   ) throws(VerificationError) -> Verified<JSONObject> {
     try verify(jws, due: .renewal, expectation, now: now).payload
   }
 
-  /// A `signedAppTransactionInfo`, verified at its receiptCreationDate.
+  /// Verifies a `signedAppTransactionInfo` at its receiptCreationDate.
   public func verifyAppTransaction(
     _ jws: [UInt8], expecting expectation: ExpectedClaims, now: Timestamp
   ) throws(VerificationError) -> Verified<JSONObject> {
     try verify(jws, due: .appTransaction, expectation, now: now).payload
   }
 
-  /// Signed data of whatever kind.
+  /// Verifies signed data of any kind.
   public func verifyAny(
     _ jws: [UInt8], expecting expectation: ExpectedClaims, now: Timestamp
   ) throws(VerificationError) -> VerifiedPayload {
@@ -132,9 +133,9 @@ public final class SignedDataVerifier: Sendable {
     return Checked(kind: kind, payload: payload, claims: claims)
   }
 
-  /// Whether a payload whose claims cannot be read is nevertheless a notification that Apple signed.
+  /// Whether a payload with unreadable claims is nevertheless a notification that Apple signed.
   ///
-  /// Its environment is not known: the roots of Production or of the sandbox may vouch for it.
+  /// Its environment is unknown, so the roots of Production and of the sandbox count.
   private func isSignedNotification(_ jws: [UInt8], now: Timestamp) -> Bool {
     for environment in [AppStoreEnvironment.production, .sandbox] {
       let payload = try? verifier.verify(jws, now: now) { payload throws(VerificationError) in
@@ -149,7 +150,7 @@ public final class SignedDataVerifier: Sendable {
 }
 
 extension Verified {
-  /// Whether a chain vouches for it: no data of Xcode.
+  /// Whether it has a trusted chain, unlike data of Xcode.
   fileprivate var isSigned: Bool {
     switch trust {
     case .chain: true
@@ -191,7 +192,7 @@ extension SignedDataVerifier {
   }
 }
 
-/// A notification with everything inside it verified and found to agree.
+/// A notification with all nested data verified and in agreement.
 public struct VerifiedNotification: Sendable {
   public let notification: Verified<JSONObject>
   public let transaction: Verified<JSONObject>?
@@ -215,7 +216,7 @@ public struct VerifiedNotification: Sendable {
   }
 }
 
-/// Verified data of the kind it turned out to be.
+/// Verified data of the detected kind.
 public enum VerifiedPayload: Sendable {
   case notification(VerifiedNotification)
   case transaction(Verified<JSONObject>)

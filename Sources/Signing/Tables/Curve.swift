@@ -1,13 +1,13 @@
 import COpenSSL
 
-/// The curve P-256 as OpenSSL has it: its group, and the two primes that everything is reckoned by.
+/// The curve P-256 of OpenSSL: its group, and the two primes of its arithmetic.
 ///
 /// `@unchecked Sendable` because nothing of it is changed after `init`.
 @safe final class Curve: @unchecked Sendable {
   static let p256 = Curve()
 
   let group: OpaquePointer
-  /// n, how many points there are; multiples of points are counted modulo n.
+  /// n, the number of points; multiples of points are counted modulo n.
   let order: OpaquePointer
   /// p, a little more than n; coordinates are numbers modulo p.
   let field: OpaquePointer

@@ -1,7 +1,7 @@
-/// A number below 2^256 in four words, the lowest first, and its inverse modulo the order of P-256.
+/// A number below 2^256 in four words, lowest first, and its inverse modulo the order of P-256.
 ///
-/// OpenSSL inverts any number modulo any other and takes 15 µs for it, a third of a verification by table. With the
-/// modulus known it is a third of that. Nothing here is secret, so the time may depend on the numbers.
+/// OpenSSL inverts any number modulo any other in 15 µs, a third of a verification by table. With the modulus known it
+/// takes a third of that. Nothing here is secret, so the time may depend on the numbers.
 struct Inverse {
   private var a, b, c, d: UInt64
 
@@ -13,14 +13,14 @@ struct Inverse {
   /// -1/n modulo 2^64.
   private static let negatedInverseOfOrder: UInt64 = 0xCCD1_C8AA_EE00_BC4F
 
-  /// 1 / `number` modulo n; `number` has 32 bytes, the highest first, and is at least 1 and below n.
+  /// Computes 1 / `number` modulo n; `number` has 32 bytes, highest first, and is at least 1 and below n.
   init(of number: ArraySlice<UInt8>) {
     var words = Self(0, 0, 0, 0)
     for byte in number { words.append(byte) }
     self = words.inverse
   }
 
-  /// 32 bytes, the highest first.
+  /// 32 bytes, highest first.
   var bytes: [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(32)
@@ -41,7 +41,7 @@ struct Inverse {
 
   /// Euclid's algorithm by subtractions and halvings (Stein's).
   ///
-  /// All along u ≡ x · number and v ≡ y · number, and v is odd. u and v have no common divisor; when u is 0, v is 1.
+  /// Invariants: u ≡ x · number and v ≡ y · number, and v is odd. u and v have no common divisor; when u is 0, v is 1.
   private var inverse: Self {
     var (u, v) = (self, Self.order)
     var (x, y) = (Self(1, 0, 0, 0), Self(0, 0, 0, 0))
@@ -66,7 +66,7 @@ struct Inverse {
 
   private var isZero: Bool { a | b | c | d == 0 }
 
-  /// Whether it was less, and 2^256 was added.
+  /// Returns whether it was less, and 2^256 was added.
   private mutating func subtract(_ other: Self) -> Bool {
     var borrow: UInt64 = 0
     func word(_ word: UInt64, _ other: UInt64) -> UInt64 {
@@ -92,7 +92,7 @@ struct Inverse {
     d = d &+ Self.order.d &+ UInt64(truncatingIfNeeded: sum &>> 64)
   }
 
-  /// Divides by 2 so many times, 63 at most; `carry` are the bits above.
+  /// Divides by 2 `times` times, 63 at most; `carry` are the bits above.
   private mutating func halve(_ times: UInt64, carry: UInt64) {
     let rest = 64 &- times
     a = a &>> times | b &<< rest
@@ -101,7 +101,7 @@ struct Inverse {
     d = d &>> times | carry &<< rest
   }
 
-  /// The same modulo n: as many times n are added before as make the lowest bits 0 (Montgomery's).
+  /// Divides modulo n: adds multiples of n before, so that the lowest bits become 0 (Montgomery's).
   private mutating func halveModulo(_ times: UInt64) {
     let order = Self.order
     let factor = UInt128(a &* Self.negatedInverseOfOrder & (1 &<< times &- 1))

@@ -1,21 +1,22 @@
 import COpenSSL
 import Synchronization
 
-/// The multiples of one P-256 key, made once (28-40 ms, 150 KB), and verification by them in less than half of EVP's time.
+/// The multiples of one P-256 key, made once (28-40 ms, 150 KB), for verification in less than half of EVP's time.
 ///
-/// To EVP every key is a stranger. Here the key is the generator of a group of its own, for which OpenSSL makes the very
-/// table that it brings for the curve's generator.
+/// EVP knows nothing about a key. Here the key is the generator of a separate group, for which OpenSSL makes the same
+/// table as for the curve's generator.
 ///
-/// `@unchecked Sendable` because the group and its table are only read after `init`: OpenSSL writes to the point and the
-/// context that it is handed, and those belong to one caller at a time, who takes them out of the idle ones.
+/// `@unchecked Sendable` because the group and its table are only read after `init`. OpenSSL writes to the given point
+/// and context, and those belong to one caller at a time, which removes them from the idle ones.
 @safe package final class KeyTable: @unchecked Sendable {
   private let multiples: OpaquePointer
   private let idle = Mutex<[VerificationScratch]>([])
-  /// Kept; more may exist while that many threads verify at once.
+  /// The stored ones; more may exist while that many threads verify in parallel.
   private static let idleLimit = 16
 
-  /// - Parameter point: the key as X9.62 writes it. Nil for what is no point of P-256 but its zero, and where OpenSSL makes
-  ///   no tables.
+  /// - Parameter point: the key in X9.62 form.
+  ///
+  /// Returns `nil` for bytes that are not a nonzero point of P-256, and if OpenSSL makes no tables.
   package init?(point: [UInt8]) {
     let curve = Curve.p256
     guard let group = unsafe EC_GROUP_dup(curve.group) else { return nil }
@@ -40,7 +41,7 @@ import Synchronization
 
   deinit { unsafe EC_GROUP_free(multiples) }
 
-  /// Whether `signature` was made for `digest` with the key's private half.
+  /// Whether the key's private half signed `digest`.
   package func accepts(_ signature: RawSignature, of digest: Digest) -> Bool {
     let reckoning = idle.withLock { $0.popLast() } ?? VerificationScratch()
     defer { idle.withLock { if $0.count < Self.idleLimit { $0.append(reckoning) } } }
@@ -48,7 +49,7 @@ import Synchronization
   }
 }
 
-/// What one verification needs room for: numbers and two points.
+/// The memory of one verification: numbers and two points.
 ///
 /// `@unchecked Sendable` because it travels between threads only through the mutex of its table.
 @safe private final class VerificationScratch: @unchecked Sendable {
@@ -72,7 +73,7 @@ import Synchronization
     unsafe BN_CTX_free(context)
   }
 
-  /// SEC 1 version 2, section 4.1.4, step by step; whatever OpenSSL fails at is no acceptance.
+  /// Verifies by SEC 1 version 2, section 4.1.4, step by step; any failure of OpenSSL counts as rejection.
   func accepts(_ signature: RawSignature, of digest: Digest, _ multiples: OpaquePointer) -> Bool {
     unsafe BN_CTX_start(context)
     defer { unsafe BN_CTX_end(context) }
@@ -90,7 +91,7 @@ import Synchronization
     }
     let inverse = Inverse(of: signature.bytes[32...])
     guard isTaken, unsafe multiply(e, r, dividedBy: s, inverse, multiples) else { return failed() }
-    // 6. The point nowhere has no x.
+    // 6. The point at infinity has no x.
     if unsafe EC_POINT_is_at_infinity(Curve.p256.group, point) == 1 { return false }
     return unsafe hasCoordinate(r)
   }
@@ -99,14 +100,14 @@ import Synchronization
     unsafe BN_is_zero(number) == 0 && BN_cmp(number, Curve.p256.order) < 0
   }
 
-  /// The point becomes e/s · G + r/s · Q, both by tables (4 and 5).
+  /// Computes e/s · G + r/s · Q, both by tables (4 and 5).
   private func multiply(
     _ e: OpaquePointer, _ r: OpaquePointer, dividedBy s: OpaquePointer, _ inverse: Inverse, _ multiples: OpaquePointer
   ) -> Bool {
     let curve = Curve.p256
     guard let w = unsafe BN_CTX_get(context), let u1 = unsafe BN_CTX_get(context),
       let u2 = unsafe BN_CTX_get(context), unsafe BN_bin2bn(inverse.bytes, 32, w) != nil,
-      // What we reckoned ourselves is proven by one multiplication.
+      // One multiplication proves the locally computed inverse.
       unsafe BN_mod_mul(u1, s, w, curve.order, context) == 1, unsafe BN_is_one(u1) == 1
     else { return false }
     return unsafe BN_mod_mul(u1, e, w, curve.order, context) == 1
@@ -118,7 +119,7 @@ import Synchronization
 
   /// Whether the point's x, modulo n, is r (7 and 8).
   ///
-  /// x is X / Z², and dividing is dear: X is compared with r · Z². As n is less than p, x may be r + n too.
+  /// x is X / Z², and division is slow: X is compared with r · Z². As n is less than p, x may be r + n too.
   private func hasCoordinate(_ r: OpaquePointer) -> Bool {
     let curve = Curve.p256
     guard let x = unsafe BN_CTX_get(context), let z = unsafe BN_CTX_get(context),
@@ -134,7 +135,7 @@ import Synchronization
     return unsafe BN_cmp(product, x) == 0
   }
 
-  /// Leaves no error in the queue of this thread.
+  /// Clears the error queue of this thread.
   private func failed() -> Bool {
     ERR_clear_error()
     return false

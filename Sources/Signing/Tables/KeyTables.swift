@@ -1,18 +1,18 @@
 import Synchronization
 
-/// Verifies signatures by EVP, and by a key's table once the key has signed much.
+/// Verifies signatures by EVP, and by a key's table after many signatures of the key.
 ///
-/// Nearly everything Apple signs is signed by a handful of keys. A table is never trusted more than EVP: it is compared with
-/// it before its first use, and what it refuses EVP is asked again, so that no mistake of ours can turn a purchase away.
-/// Should they ever differ, EVP is right and the table is not used any more.
+/// A handful of keys signs nearly all of Apple's data. A table is never trusted more than EVP: it is compared before
+/// its first use, and EVP checks its rejections, so that no error in it can reject a purchase. If they ever differ,
+/// EVP's result counts and the table is no longer used.
 package final class KeyTables: Sendable {
   package struct Limits: Sendable {
-    /// Good signatures of a key before its table is made: by then EVP has cost what the table costs (30 ms against 60 µs
-    /// of each).
+    /// Good signatures of a key before its table is made: by then EVP has cost the price of the table (30 ms against 60
+    /// µs of each).
     package var signatures: Int
     /// Tables at one time, 150 KB each.
     package var tables: Int
-    /// Keys of which it is known how much they signed.
+    /// The number of keys with a count of signatures.
     package var keys: Int
 
     package init(signatures: Int = 512, tables: Int = 8, keys: Int = 64) {
@@ -23,14 +23,14 @@ package final class KeyTables: Sendable {
   }
 
   private enum KeyState {
-    /// EVP verifies; so many signatures were good.
+    /// EVP verifies; this number of signatures was good.
     case counting(Int)
     /// EVP verifies while one thread makes the table or compares it.
     case making
-    /// Made, and to be compared with EVP by whoever comes next.
+    /// Made; the next caller compares it with EVP.
     case untried(Table)
     case trusted(Table)
-    /// There can be no table, or it contradicted EVP.
+    /// A table is impossible, or it contradicted EVP.
     case without
 
     /// Whether it has a table, or will have one.
@@ -70,7 +70,7 @@ package final class KeyTables: Sendable {
     self.making = making
   }
 
-  /// Tables in use, tables made since the beginning, and those that contradicted EVP, which no table should.
+  /// The numbers of tables in use, tables ever made, and those that contradicted EVP, which should be 0.
   package var counts: (used: Int, made: Int, distrusted: Int) {
     state.withLock { state in
       let used = state.entries.values.count { if case .trusted = $0.standing { true } else { false } }
@@ -78,11 +78,11 @@ package final class KeyTables: Sendable {
     }
   }
 
-  /// How many tables contradicted EVP in this process, whosever they were.
+  /// The number of tables that contradicted EVP in this process, of any instance.
   package static var distrustedInProcess: Int { distrusted.load(ordering: .relaxed) }
   private static let distrusted = Atomic(0)
 
-  /// Whether `signature` was made for `digest` by the private half of `key`, whose certificate is `leaf`.
+  /// Whether the private half of `key`, whose certificate is `leaf`, signed `digest`.
   package func verifies(_ signature: RawSignature, of digest: Digest, by key: PublicKey, leaf: Digest) -> Bool {
     let table = use(leaf)
     if let table, table(signature, digest) { return true }
@@ -94,7 +94,7 @@ package final class KeyTables: Sendable {
     switch count(leaf) {
     case nil: break
     case .make:
-      // The point is read here: a process that ends takes OpenSSL's providers from under its other threads.
+      // The point is read here: a process that ends removes OpenSSL's providers while its other threads run.
       let point = key.point
       making.aside { [self] in install(making.table(point), for: leaf) }
     case .compare(let table):
@@ -103,7 +103,7 @@ package final class KeyTables: Sendable {
     return true
   }
 
-  /// Whether table and EVP say the same of a signature, and of three that differ from it by one bit.
+  /// Whether table and EVP agree on a signature, and on three that differ from it by one bit.
   private static func agree(_ table: Table, _ key: PublicKey, _ signature: RawSignature, _ digest: Digest) -> Bool {
     let (r, s) = (signature.bytes.prefix(32), signature.bytes.suffix(32))
     let cases = [
@@ -118,7 +118,7 @@ package final class KeyTables: Sendable {
 }
 
 extension KeyTables {
-  /// The table of a key that is trusted.
+  /// Returns the table of a trusted key.
   private func use(_ leaf: Digest) -> Table? {
     state.withLock { state in
       state.uses += 1
@@ -129,7 +129,7 @@ extension KeyTables {
     }
   }
 
-  /// Takes that EVP found a signature good; what is to be done now, by the caller alone.
+  /// Counts a signature that EVP accepted; returns the work for this caller only.
   private func count(_ leaf: Digest) -> Work? {
     state.withLock { state in
       var entry = state.entries[leaf] ?? Entry(countedSince: state.uses, lastUse: state.uses)
@@ -154,13 +154,13 @@ extension KeyTables {
     }
   }
 
-  /// Forgets the key that was unused for longest of those that have no table: a table goes for another one alone.
+  /// Removes the least recently used key without a table; only a new table replaces a table.
   private func forgetOne(_ state: inout State) {
     let others = state.entries.filter { !$0.value.standing.holdsTable }
     if let oldest = others.min(by: { $0.value.lastUse < $1.value.lastUse }) { state.entries[oldest.key] = nil }
   }
 
-  /// Whether there may be one more table; one that nobody used while `entry` was counted goes for it.
+  /// Whether one more table is possible; a table without uses while `entry` was counted is replaced.
   private func hasRoom(for entry: Entry, _ state: inout State) -> Bool {
     let holders = state.entries.filter(\.value.standing.holdsTable)
     guard holders.count >= limits.tables else { return true }
@@ -170,7 +170,7 @@ extension KeyTables {
     return true
   }
 
-  /// Takes a table that was made, unless its key was forgotten meanwhile.
+  /// Stores a new table, unless its key was removed meanwhile.
   private func install(_ table: Table?, for leaf: Digest) {
     state.withLock { state in
       if table != nil { state.made += 1 }
@@ -179,11 +179,11 @@ extension KeyTables {
     }
   }
 
-  /// Takes how a table and EVP compared, unless its key was forgotten meanwhile.
+  /// Stores the result of comparing a table with EVP, unless its key was removed meanwhile.
   private func settle(_ leaf: Digest, _ standing: KeyState) {
     state.withLock { state in
       if case .without = standing {
-        // Whoever else was using the table says so too: it is one table.
+        // Another thread that used the table reports it too: it is one table.
         if case .without = state.entries[leaf]?.standing { return }
         state.distrusted += 1
         Self.distrusted.add(1, ordering: .relaxed)

@@ -1,14 +1,14 @@
 import Dispatch
 
 extension KeyTables {
-  /// Whether a signature is good, as a table says.
+  /// Returns whether a signature is good, by a table.
   package typealias Table = @Sendable (RawSignature, Digest) -> Bool
 
-  /// Who makes tables, and where.
+  /// The maker of tables, and its executor.
   package struct KeyTableBuilder: Sendable {
-    /// The table of the key at this point; nil when there can be none.
+    /// Returns the table of the key at this point; `nil` if impossible.
     let table: @Sendable (_ point: [UInt8]) -> Table?
-    /// Runs the work beside the caller.
+    /// Runs the work in parallel to the caller.
     let aside: @Sendable (_ work: @escaping @Sendable () -> Void) -> Void
 
     package init(
@@ -24,7 +24,7 @@ extension KeyTables {
       return { signature, digest in table.accepts(signature, of: digest) }
     }
 
-    /// One table after the other: each takes as long as 400 signatures, too long for a request and for the threads that
+    /// Makes one table at a time: each takes as long as 400 signatures, too long for a request and for the threads that
     /// serve them.
     package static let onOwnQueue: @Sendable (_ work: @escaping @Sendable () -> Void) -> Void = { work in
       queue.async(execute: work)

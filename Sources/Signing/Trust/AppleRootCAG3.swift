@@ -1,9 +1,9 @@
-/// Apple Root CA - G3, the root of everything the App Store signs as a JWS.
+/// Apple Root CA - G3, the root of all JWS that the App Store signs.
 ///
 /// Apple publishes it as AppleRootCA-G3.cer at <https://www.apple.com/certificateauthority/>. Valid 2014-04-30 to
 /// 2039-04-30, key P-384.
 enum AppleRootCAG3 {
-  /// SHA-256 of the DER; compared when the certificate is loaded.
+  /// The SHA-256 of the DER, compared when the certificate is loaded.
   static let fingerprint = "63343abfb89a6a03ebb57e9b3f5fa7be7c4f5c756f3017b3a8c488c3653e9179"
 
   static let base64 = """

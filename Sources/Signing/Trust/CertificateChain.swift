@@ -1,16 +1,16 @@
 import Time
 
-/// A leaf whose certificates were found to reach a trusted root, and the key that may have signed with it.
+/// A leaf with a chain to a trusted root, and its key.
 ///
-/// Nothing is said about time: each payload's date is compared with `validity`.
+/// Time is not checked: each payload's date is compared with `validity`.
 final class CertificateChain: Sendable {
   let key: PublicKey
   let leafFingerprint: Digest
   let leafSerialNumber: String
   let rootFingerprint: Digest
-  /// What may be asked about: the leaf, and the intermediate.
+  /// The certificates to check for revocation: the leaf and the intermediate.
   let links: [RevocationCache.PendingCheck]
-  /// The seconds in which every certificate of the chain is valid; nil when there are none.
+  /// The seconds in which every certificate of the chain is valid; `nil` if empty.
   private let validity: ClosedRange<Int64>?
 
   init(key: PublicKey, leaf: Certificate, intermediate: Certificate, root: Certificate) {
@@ -28,9 +28,9 @@ final class CertificateChain: Sendable {
     validity = from <= until ? from...until : nil
   }
 
-  /// Refuses a date outside of any certificate's validity; both bounds are inside.
+  /// Throws for a date outside of any certificate's validity; both bounds are inside.
   ///
-  /// Certificates know whole seconds, so the milliseconds of `date` do not count.
+  /// Certificates have whole seconds, so the milliseconds of `date` do not count.
   func checkValidity(at date: Timestamp) throws(VerificationError) {
     let (quotient, remainder) = date.sinceEpoch.quotientAndRemainder(dividingBy: 1_000)
     let second = remainder < 0 ? quotient - 1 : quotient

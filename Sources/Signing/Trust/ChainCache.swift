@@ -1,20 +1,20 @@
 import Synchronization
 
-/// Chains that were found good, so that their P-384 signatures (0.9 ms) are verified once and not for each message.
+/// A cache of verified chains, so that their P-384 signatures (0.9 ms) are verified once and not for each message.
 ///
-/// Bounded; the longest unused goes first. Threads that miss the same chain at once wait for one of them to build it.
-/// A refusal is handed to those who waited for it and is then forgotten.
+/// Bounded; the least recently used is removed first. Threads that miss the same chain at the same time wait for one of
+/// them to build it. A rejection is returned to the waiting threads and not stored.
 final class ChainCache: Sendable {
   struct Key: Hashable, Sendable {
     let leaf: Digest
     let intermediate: Digest
-    /// The trust store's number: what one environment trusts says nothing about another.
+    /// The trust store's number, because trust in one environment proves nothing about another.
     let store: Int
   }
 
   typealias Outcome = Result<CertificateChain, VerificationError>
 
-  /// A chain under construction: who gets the lock first builds it, the others find it built.
+  /// A chain under construction: the first holder of the lock builds it, and the others find it.
   private final class Flight: Sendable {
     let outcome = Mutex<Outcome?>(nil)
   }
@@ -40,10 +40,10 @@ final class ChainCache: Sendable {
 
   init(capacity: Int) { self.capacity = capacity }
 
-  /// Chains kept, and chains built since the beginning.
+  /// The numbers of cached chains, and of chains ever built.
   var counts: (kept: Int, built: Int) { state.withLock { ($0.entries.count, $0.builds) } }
 
-  /// The chain of `key`, built by `build` unless it is here.
+  /// Returns the cached chain of `key`, or builds it with `build`.
   func chain(
     for key: Key, build: () throws(VerificationError) -> CertificateChain
   ) throws(VerificationError) -> CertificateChain {
@@ -85,7 +85,7 @@ final class ChainCache: Sendable {
       case .failure: state.entries[key] = nil
       case .success(let chain):
         state.entries[key] = .built(chain, lastUse: state.uses)
-        // Flights end by themselves and are as many as there are threads.
+        // Flights are temporary, at most one for each thread.
         let built = state.entries.compactMap { key, entry -> (key: Key, lastUse: UInt64)? in
           if case .built(_, let lastUse) = entry { (key, lastUse) } else { nil }
         }

@@ -1,12 +1,12 @@
 import COpenSSL
 
-/// A set of trusted roots, and OpenSSL's judgement whether a chain ends in one of them.
+/// A set of trusted roots, with OpenSSL's validation of chains that end in them.
 ///
 /// `@unchecked Sendable` because the store is only read after `init`.
 @safe final class TrustStore: @unchecked Sendable {
   private let store: OpaquePointer
   private let roots: [Digest: Certificate]
-  /// Tells this set of roots from the verifier's others.
+  /// Distinguishes this set of roots from the verifier's others.
   let number: Int
 
   init(_ roots: [RootCertificate], number: Int) {
@@ -23,7 +23,8 @@ import COpenSSL
 
   deinit { unsafe X509_STORE_free(store) }
 
-  /// The chain of exactly leaf, intermediate and a root of this store, with everything but time and signature checked.
+  /// Returns the chain of exactly leaf, intermediate and a root of this store, with all checks except time and
+  /// signature.
   func chain(leaf: Certificate, intermediate: Certificate) throws(VerificationError) -> CertificateChain {
     try checkMarkers(leaf: leaf, intermediate: intermediate)
     guard intermediate.isAuthority else {
@@ -99,8 +100,8 @@ import COpenSSL
           unsafe X509_STORE_CTX_init(context, store, leaf, untrusted) == 1
         else { return .refused("OpenSSL cannot begin: \(OpenSSLFailure.drain())", depth: 0) }
         let parameters = unsafe X509_STORE_CTX_get0_param(context)
-        // Time is compared with each payload's own date; everything else is OpenSSL's path validation (RFC 5280),
-        // with keys and digests of at least 112 bits of strength.
+        // Time is compared with each payload's own date. The rest is OpenSSL's path validation (RFC 5280), with keys
+        // and digests of at least 112 bits of strength.
         unsafe X509_VERIFY_PARAM_set_flags(parameters, UInt(X509_V_FLAG_NO_CHECK_TIME))
         unsafe X509_VERIFY_PARAM_set_auth_level(parameters, 2)
         unsafe X509_VERIFY_PARAM_set_depth(parameters, 1)

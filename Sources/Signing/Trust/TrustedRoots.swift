@@ -1,11 +1,11 @@
-/// The root certificates that signed data must come from, for each environment.
+/// The trusted root certificates of signed data, for each environment.
 public struct TrustedRoots: Sendable {
   private var roots: [AppStoreEnvironment: [RootCertificate]]
 
-  /// Apple Root CA - G3 for Production and Sandbox; nothing for Xcode and LocalTesting, which Apple does not sign.
+  /// Apple Root CA - G3 for Production and Sandbox; no root for Xcode and LocalTesting, which Apple does not sign.
   public static let apple = Self(roots: [.production: [.appleG3], .sandbox: [.appleG3]])
 
-  /// An environment whose data the operator may vouch for with a root of their own.
+  /// An environment for which the operator may add a root.
   public enum TestEnvironment: Sendable, CaseIterable {
     case sandbox, xcode, localTesting
 
@@ -20,29 +20,30 @@ public struct TrustedRoots: Sendable {
 
   private init(roots: [AppStoreEnvironment: [RootCertificate]]) { self.roots = roots }
 
-  /// These roots instead of Apple's, in every environment: for tests and the simulator.
+  /// Trusts these roots instead of Apple's, in every environment: for tests and the simulator.
   public init(exactly roots: [RootCertificate]) {
     self.init(roots: Dictionary(uniqueKeysWithValues: AppStoreEnvironment.allCases.map { ($0, roots) }))
   }
 
-  /// Apple's roots, and these *also for Production*: whoever holds their keys can make purchases that count as paid.
+  /// Trusts Apple's roots, and these *also for Production*: a holder of their keys can make purchases that count as
+  /// paid.
   public init(appleAndAlsoTrustedForProduction roots: [RootCertificate]) {
     self = .apple
     self.roots[.production, default: []] += roots
   }
 
-  /// The same, with `roots` trusted in a test environment as well.
+  /// Returns the trust with `roots` added in a test environment.
   public func adding(_ roots: [RootCertificate], for environment: TestEnvironment) -> Self {
     var all = self
     all.roots[environment.environment, default: []] += roots
     return all
   }
 
-  /// What is trusted for `environment`; empty when nothing is.
+  /// Returns the roots for `environment`; empty without any.
   public func roots(for environment: AppStoreEnvironment) -> [RootCertificate] { roots[environment] ?? [] }
 }
 
-/// A certificate that may stand at the top of a chain: self-signed, and allowed to issue others.
+/// A certificate that may end a chain: self-signed, and allowed to issue others.
 public struct RootCertificate: Hashable, Sendable {
   public let certificate: Certificate
 
@@ -53,7 +54,7 @@ public struct RootCertificate: Hashable, Sendable {
     self.certificate = certificate
   }
 
-  /// Every certificate of a file: PEM with one or more blocks, or one DER.
+  /// Reads every certificate of a file: PEM with one or more blocks, or one DER.
   public static func read(_ bytes: [UInt8]) throws(CertificateError) -> [Self] {
     guard let blocks = PEM.blocks("CERTIFICATE", in: bytes) else {
       throw CertificateError(.malformed, "a PEM block that does not end or is not base64")
@@ -63,7 +64,7 @@ public struct RootCertificate: Hashable, Sendable {
     return roots
   }
 
-  /// Apple Root CA - G3; the process stops should the built-in bytes not have the pinned fingerprint.
+  /// Apple Root CA - G3; the process stops if the built-in bytes do not have the pinned fingerprint.
   public static let appleG3: Self = {
     do throws(CertificateError) {
       let der = Base64.standard.decode(Array(AppleRootCAG3.base64.utf8)) ?? []

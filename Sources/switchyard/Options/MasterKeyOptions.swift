@@ -29,6 +29,7 @@ struct MasterKeyOptions: Sendable {
   /// Returns the key.
   ///
   /// Creates the data directory's if it does not exist.
+  ///
   /// - Parameters:
   ///   - hasSealed: whether the database is sealed under a key that must be this one.
   ///   - note: receives warnings: a key was created, or others may read it.
