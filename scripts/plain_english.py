@@ -169,6 +169,7 @@ def check(path):
     words = line.split("#")[0].split()
     if not words: continue
     allowed, paths = int(words[0]), [w for w in words[1:] if w != "--strings"]
+    if missing := [p for p in paths if not os.path.exists(p)]: sys.exit(f"{path}: there is no {missing[0]}")
     found = sum(count(paths, only_strings="--strings" in words)[0].values())
     verdict = "ok" if found == allowed else "lower the budget" if found < allowed else "too many"
     failed |= found > allowed

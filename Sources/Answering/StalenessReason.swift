@@ -52,7 +52,7 @@ package enum StalenessReason: Hashable, Sendable {
     case .noHistory(let id): "Apple's history of \(id) was never asked for"
     case .unknownLine(let line): "the receipt has line \(line), which no signed data has"
     case .notHeld(let id): "\(id) is linked with the customer, and no history has held it yet"
-    case .lookUpOpen: "Apple was not asked about the customer yet"
+    case .lookUpOpen: "a lookup of the customer at Apple is open"
     case .silent(let id): "\(id) should have renewed, and no notification was received since"
     case .noNews: "no heartbeat and no proven notification came in the last 25 hours"
     case .newsLost: "a TEST notification did not come back"

@@ -56,7 +56,7 @@
       try await Extraction(reader: Bench.reader, settings: Extraction.Settings()).run(
         input, to: Extraction.Sinks(output: { _ in throw Full() }), progress: progress)
     }
-    #expect(progress.figures.accounts.rows == 0, "no event of what was not written")
+    #expect(progress.figures.accounts.rows == 0, "nothing is counted that was not written")
   }
 
   @Test func `says what it cannot open`() {

@@ -14,8 +14,8 @@ struct DatabaseRebuild {
     "rebuild", "Derive purchases, customers and events anew from the inbox.",
     discussion: """
       The new tables are built next to the old ones and then exchanged; readers and the service continue. A \
-      message from Apple that this build refuses ends it before anything is changed; a message with only a shared secret is \
-      left out, and counted. --dry-run compares and changes nothing: exit status 5 when there are \
+      message from Apple that this build refuses ends it before anything is changed; a refused message with only a shared \
+      secret is left out, and counted. --dry-run compares and changes nothing: exit status 5 when there are \
       differences.
       """,
     whenStopped: """

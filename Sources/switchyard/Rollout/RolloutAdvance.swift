@@ -18,8 +18,8 @@ enum RolloutAdvance {
       another share of customers, larger than the present one. A customer of a share is in each larger one. From ramp on a step needs \
       evidence: an API key and a shared secret; Apple's history of every id, and a decision about ids that Apple's API does \
       not know; complete notifications of the days before; and enough customers compared for the upper bound of the rate of \
-      those who would have lost or gained access to be below --max-impact at 95 % confidence. The audit notes a higher \
-      --max-impact or a shorter --complete-for. Customers whose history is not known do \
+      those who would have lost or gained access to be below --max-impact at 95 % confidence. A higher --max-impact or a \
+      shorter --complete-for waives evidence, and the audit notes it. Customers whose history is not known do \
       not count as compared; for live and complete they may be 5 percent of all. Within ramp, enough customers for the guard must have been compared since the percentage was set, \
       and the guard must find them sound. From ramp on the guard must also find no breach of impact, errors or latency in \
       its window now; where Apple is not asked there is nothing to find. Comparisons count for 14 days. Evidence of before recording began again does not count. Exit status: 0 \
