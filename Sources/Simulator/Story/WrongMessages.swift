@@ -8,10 +8,8 @@ struct WrongMessages {
   let stranger: WorldNotification
   let contradicting: WorldNotification
   let legacy: WorldNotification
-  /// The app that the contradicting message names.
   let other: SimulatedApp
 
-  /// Returns the scenes with the wrong ones between them.
   func mixed(into scenes: [Story.Scene]) -> [Story.Scene] {
     var mixed = scenes
     repeatOne(in: &mixed)
