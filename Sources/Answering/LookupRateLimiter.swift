@@ -6,7 +6,7 @@ import Time
 /// Limits how often a customer is looked up at Apple: once in an interval, and a limited number for each app's unknown
 /// callers.
 ///
-/// Every user has a receipt that Apple signed, and can send it. The limit for strangers keeps a part of Apple's rate
+/// Every user has a receipt that Apple signed, and can send it. The limit for strangers keeps capacity at Apple
 /// for the operator's own callers.
 final class LookupRateLimiter: Sendable {
   struct Customer: Hashable, Sendable {
