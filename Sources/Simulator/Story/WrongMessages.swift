@@ -1,6 +1,6 @@
 import JSON
 
-/// The story's seven wrong messages, one of each kind.
+/// The story's wrong messages, one of each kind.
 struct WrongMessages {
   /// The only genuine messages about their customers, of two registered apps and an unregistered one.
   let forged: WorldNotification
