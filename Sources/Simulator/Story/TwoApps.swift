@@ -115,8 +115,8 @@ enum TwoApps {
 }
 
 extension Story {
-  /// Creates a story of two apps and nine customers over five months, with all events of purchases and seven wrong
-  /// messages.
+  /// Creates a story of two apps and nine customers over five months, with all events of purchases, six wrong messages,
+  /// a duplicate and a late one.
   ///
   /// 160 days after `start`, every customer's status is one that a message reported. Certificates must be valid until
   /// then.
