@@ -11,7 +11,6 @@ import Wire
 /// It uses no clock, network or database: the same bytes always give the same result.
 public struct MessageDecoder: Sendable {
   private let verifier: SignedDataVerifier
-  /// Verifies receipts.
   package let receipts: ReceiptReader
   private let vocabulary: Vocabulary
 
@@ -35,7 +34,6 @@ public struct MessageDecoder: Sendable {
       ReceivedBody(body), message: message, origin: origin, now: now)
   }
 
-  /// Decodes a body that was read already.
   package func notification(
     _ body: ReceivedBody, message: Digest, origin: V1Context? = nil, now: Timestamp
   ) throws(MessageError) -> DecodedMessage {
@@ -169,9 +167,7 @@ public struct MessageDecoder: Sendable {
     return reading
   }
 
-  /// The number of texts in an object that are tried.
   private static let mostSigned = 4
-  /// The number of signed transactions in one object that are read.
   private static let mostTransactions = 100
 
   /// Decodes a receipt that was proven already, with the same result as `evidence` for its text.
@@ -188,7 +184,6 @@ public struct MessageDecoder: Sendable {
     return reading
   }
 
-  /// Records the account that the caller or the body names.
   private static func attribute(
     _ reading: inout DecodedMessage, to userID: String?, named: String?, app: String, message: Digest, since: Timestamp
   ) throws(MessageError) {

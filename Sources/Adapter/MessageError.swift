@@ -10,11 +10,9 @@ public struct MessageError: Error, Equatable, Sendable, CustomStringConvertible 
   public enum Class: String, Sendable {
     /// Neither JSON nor a JWS: a retry is pointless.
     case unreadable
-    /// Readable, but unverified.
     case unproven
     /// Signed by Apple, and still unusable; in quarantine no V1 body counts as such.
     case authentic
-    /// A body of the old generation.
     case legacy
   }
 
@@ -60,7 +58,6 @@ public struct MessageError: Error, Equatable, Sendable, CustomStringConvertible 
     case missingIdentity
     /// No date that decides which of two statements is the later one.
     case missingSignedDate
-    /// The app is not registered.
     case unknownApp
     /// Production, and the app's Apple ID is not registered, so that it cannot be compared.
     case appAppleIdNotRegistered
@@ -96,7 +93,6 @@ public struct MessageError: Error, Equatable, Sendable, CustomStringConvertible 
       kind == .unreadable && isMessage ? .unproven : kind, error.code.rawValue, error.detail, claimedApp: claimedApp)
   }
 
-  /// Creates the error of an unusable receipt, with the receipt's own code.
   package init(_ error: ReceiptError, claimedApp: String? = nil) {
     let kind: Class =
       switch error.code {
@@ -109,7 +105,6 @@ public struct MessageError: Error, Equatable, Sendable, CustomStringConvertible 
     self.init(kind, error.code.rawValue, error.detail, claimedApp: claimedApp)
   }
 
-  /// Returns the class of a message whose signature was not verified.
   private static func kind(of code: VerificationError.Code) -> Class {
     switch code {
     case .notAJWS, .invalidBase64: .unreadable

@@ -8,7 +8,6 @@ enum MessageFormat {
   case notificationV2(jws: [UInt8])
   /// `{"notification_type": …}`
   case notificationV1(JSONObject)
-  /// A bare JWS of any kind.
   case jws([UInt8])
   /// A receipt, in base64 or its own bytes.
   case receipt([UInt8])

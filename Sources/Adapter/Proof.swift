@@ -9,7 +9,6 @@ extension MessageDecoder {
     case sharedSecret
     /// A response that Switchyard fetched from Apple over TLS.
     case apple
-    /// No proof.
     case none
 
     /// Whether everything in one body belongs to one customer.

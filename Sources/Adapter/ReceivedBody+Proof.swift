@@ -2,7 +2,6 @@ import JSON
 import Receipts
 
 extension ReceivedBody {
-  /// The possible proof of evidence, by its kind.
   package enum Proof: Sendable {
     /// A receipt or a signed payload.
     case signature

@@ -15,7 +15,6 @@ package struct ReceivedBody: Sendable {
 
   package init(_ bytes: [UInt8]) { self.init(bytes, limits: .standard) }
 
-  /// Reads a stored body of any length.
   package init(kept bytes: [UInt8]) { self.init(bytes, limits: .stored) }
 
   init(_ bytes: [UInt8], limits: JSONLimits) {

@@ -6,7 +6,6 @@ import Wire
 
 /// Maps payloads to statements, with fields under Apple's V2 names.
 struct StatementMapping {
-  /// The message that carries the payloads.
   let message: Digest
   /// Whether Xcode's "0" and an app transaction without an ID are accepted, for inspection, never for storage.
   var takesTestIdentities = false

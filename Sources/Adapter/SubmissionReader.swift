@@ -5,9 +5,7 @@ import Signing
 import Time
 import Wire
 
-/// Reads a back end's submission.
 struct SubmissionReader {
-  /// The origin of the data.
   enum Origin {
     /// Apple's response to a request of Switchyard: it is of the requesting app.
     case fetched
@@ -19,7 +17,6 @@ struct SubmissionReader {
 
   let verifier: SignedDataVerifier
   let message: Digest
-  /// The app of the submitting back end.
   let app: String
   let origin: Origin
   /// The request's environment for payloads without one.
@@ -79,7 +76,6 @@ struct SubmissionReader {
     }
   }
 
-  /// Reads an App Store Server API response.
   func read(answer: JSONObject) throws(MessageError) -> DecodedMessage {
     if answer["data"]?.array != nil { return try statuses(StatusResponse(answer)) }
     let order = OrderLookupResponse(answer)
@@ -132,13 +128,11 @@ struct SubmissionReader {
     return TransactionReference(app: app, environment: environment, transactionID: id, isSigned: true)
   }
 
-  /// The rows of a response.
   private struct Rows {
     var purchases: [PurchaseStatement] = []
     var renewals: [Verified<JSONObject>] = []
     var seeds: [TransactionReference] = []
     var survey: UndocumentedContent
-    /// The reason why the first omitted row was omitted.
     var refusal: MessageError?
 
     /// Omits a row that Apple signed but that is of another kind; any other rejection applies to the whole response.

@@ -18,17 +18,15 @@ final class CallQueue: Sendable {
 
   private static let largeWaiting = 16
 
-  /// An app's large responses in process or waiting.
   private struct LargeShare {
     var count = 0
     var ofCustomer: [String: Int] = [:]
   }
 
   /// - Parameters:
-  ///
   ///   - longestLine: bytes of requests that wait to be parsed, and of responses that wait to be written.
   ///   - mostOfApp: large responses in process or waiting, of an app in an environment, so that one app cannot fill the
-  /// queue.
+  ///     queue.
   ///   - mostOfCustomer: of them, of receipts with the same first ID.
   init(label: String, longestLine: Int, mostOfApp: Int, mostOfCustomer: Int) {
     thread = WorkerThread(label: label, longestLine: longestLine)
@@ -48,7 +46,6 @@ final class CallQueue: Sendable {
     }
   }
 
-  /// The number of large responses that wait.
   var waiting: Int { large.waitingCount }
 
   private func enter(_ customer: String, _ scope: AppScope) -> Bool {

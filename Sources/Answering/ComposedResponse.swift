@@ -5,13 +5,11 @@ package import Purchases
 import Receipts
 package import Signing
 
-/// A response of Switchyard.
 package struct ComposedResponse: Sendable {
   package let body: [UInt8]
   package let status: Int64
   /// `nil` for a status that needed no data.
   package let source: ResponseSource?
-  /// The reasons why the ledger's data may be incomplete.
   package let reasons: [StalenessReason]
   /// The receipt that it answers, or cannot answer now; `nil` for a rejected request.
   package private(set) var receipt: SignedReceipt?
@@ -37,7 +35,6 @@ package struct ComposedResponse: Sendable {
     return reply
   }
 
-  /// Creates a status without a receipt.
   package init(status: Int64, in environment: Environment, reasons: [StalenessReason] = []) {
     self.init(
       body: StatusDecision.body(status, in: environment).encoded(), status: status, source: nil, reasons: reasons)
@@ -48,7 +45,6 @@ package struct ComposedResponse: Sendable {
 package struct SignedReceipt: Sendable {
   package let text: String
   package let bundleID: String
-  /// The digest of the text.
   package let digest: Digest
   private let receipt: Receipt
 
@@ -65,7 +61,6 @@ package struct SignedReceipt: Sendable {
   }
 }
 
-/// The outcome of a request.
 package enum CallOutcome: Sendable {
   /// Pass the request to Apple, because the app's stage requires it or the app is unknown.
   case passOn

@@ -1,7 +1,6 @@
 package import Ledger
 package import Time
 
-/// The inputs of a freshness decision, as pure values.
 package struct FreshnessInputs: Sendable {
   /// The originalTransactionIds of the receipt.
   package var ids: [String]
@@ -13,7 +12,6 @@ package struct FreshnessInputs: Sendable {
   package var isForgotten = false
   /// Line items that only the receipt proves, each with its originalTransactionId.
   package var unknownLines: [(line: String, id: String)]
-  /// The creation date of the receipt.
   package var receiptMade: Timestamp?
   /// Linked IDs that no history contained.
   package var unheld: [String]

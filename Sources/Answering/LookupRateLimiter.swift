@@ -6,7 +6,7 @@ import Time
 /// Limits how often a customer is looked up at Apple: once in an interval, and a limited number for each app's unknown
 /// callers.
 ///
-/// Every user has a receipt that Apple signed, and can send it. The limit for strangers reserves a part of Apple's rate
+/// Every user has a receipt that Apple signed, and can send it. The limit for strangers keeps capacity at Apple
 /// for the operator's own callers.
 final class LookupRateLimiter: Sendable {
   struct Customer: Hashable, Sendable {
@@ -18,7 +18,6 @@ final class LookupRateLimiter: Sendable {
   }
 
   struct Settings: Sendable {
-    /// The minimum interval between lookups of a customer.
     var every = Interval.minutes(1)
     /// The burst of lookups for strangers of one app, and the time until the next one.
     var strangersAtOnce = 120
@@ -27,7 +26,6 @@ final class LookupRateLimiter: Sendable {
     var most = 50_000
   }
 
-  /// The rest of the strangers' share of an app.
   private struct Share {
     var left: Int
     var filledAt: Timestamp

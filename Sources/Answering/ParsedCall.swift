@@ -43,7 +43,6 @@ package struct ParsedCall: Sendable {
     return first > 0x20 && last > 0x20
   }
 
-  /// The proven receipt.
   package var proven: Receipt? {
     if case .verified(let verified)? = reading { verified.receipt } else { nil }
   }

@@ -28,10 +28,8 @@ package struct ResolvedCustomer: Sendable {
     }
   }
 
-  /// The number of purchases, counting each period of a subscription.
   var rowCount: Int { purchases.count }
 
-  /// The facts from which a response is composed.
   package var facts: CustomerFacts {
     var answered: [PurchaseKey: PurchaseStatement] = [:]
     for statement in knowledge.answered where statement.rank >= answered[statement.key]?.rank ?? statement.rank {
@@ -174,7 +172,6 @@ package struct ResolvedCustomer: Sendable {
     return subscription.renewalLastHeard.wholeSeconds < end.wholeSeconds && asked < end
   }
 
-  /// Returns the end of each subscription's last period in the receipt.
   private static func ends(in receipt: Receipt) -> [String: Timestamp] {
     var ends: [String: Timestamp] = [:]
     func note(_ id: String?, _ end: Timestamp?) {

@@ -7,13 +7,11 @@ package import Time
 /// The identity of a response: equal for requests with the same response.
 struct ResponseCacheKey: Hashable {
   let scope: AppScope
-  /// The epoch of the app's stage.
   let epoch: Int64
   /// The digest of the repaired base64 receipt.
   let receipt: Digest
   let excludesOldTransactions: Bool
   var tellsSubscriptions: Bool
-  /// The app's chosen readings.
   let readings: [String]
 }
 
@@ -116,7 +114,6 @@ package final class ResponseCache: Sendable {
     }
   }
 
-  /// Removes the responses about customers with these members.
   func forget(_ nodes: Set<CustomerNode>, in scope: AppScope) {
     guard isOn, !nodes.isEmpty else { return }
     state.withLock { state in
@@ -133,7 +130,6 @@ package final class ResponseCache: Sendable {
     }
   }
 
-  /// Removes the responses about all customers in these messages.
   package func note(_ entries: [LedgerEntry]) {
     guard isOn else { return }
     for case .accepted(let accepted) in entries.map(\.content) {

@@ -2,7 +2,6 @@
 package enum ResponseSource: String, Hashable, Sendable, CaseIterable {
   /// Apple's verifyReceipt, passed through.
   case apple
-  /// The ledger.
   case ledger
   /// The ledger, after Apple's history was requested.
   case lookUp = "lookup"

@@ -44,12 +44,10 @@ extension AppRegistrySnapshot {
   }
 }
 
-/// A request that Switchyard decides.
 struct RoutedCall: Sendable {
   let call: VerifyReceiptCall
   let posted: ParsedCall
   let place: CallScope
-  /// The apps at its arrival.
   let apps: AppRegistrySnapshot
   /// Whether Apple was asked without a response.
   var isWithoutApple = false
@@ -101,7 +99,6 @@ struct ValidatedCall: Sendable {
   var what: RoutedCall
   let app: App
   let receipt: Receipt
-  /// The IDs of the receipt.
   let ids: [String]
   let found: RequestValidation
   let key: ResponseCacheKey

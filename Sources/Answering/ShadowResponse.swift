@@ -21,7 +21,6 @@ package struct ShadowResponse: Sendable {
   package let excludesOldTransactions: Bool
   /// Whether the response contains more than the receipt.
   package let tellsSubscriptions: Bool
-  /// The response's bytes.
   package let body: [UInt8]
   /// The facts from which it was composed, without data of Apple's verifyReceipt.
   package let facts: CustomerFacts
@@ -32,7 +31,6 @@ package struct ShadowResponse: Sendable {
   package let reasons: [StalenessReason]
   /// Whether a check left the response to Apple.
   package let isApples: Bool
-  /// The composer of the response.
   package let composer: ResponseComposer
 
   /// The digest of the receipt's signed content, because one receipt has any number of spellings.
@@ -52,10 +50,8 @@ extension Receipt {
 
 /// The reason why a request has no candidate; the names are a metric's labels.
 package enum ShadowSkipReason: String, Error, Sendable, CaseIterable {
-  /// The receipt is not proven.
   case unproven
   case unknownApp
-  /// The app's stage compares nothing.
   case notCompared
   /// Data of the customer arrived since, possibly because of Apple's response.
   case learned
@@ -187,7 +183,6 @@ extension VerifyReceiptResponder {
 }
 
 extension ShadowCustomer {
-  /// Resolves thousands of rows.
   fileprivate init(
     _ knowledge: CustomerStatements, asking ids: [String], with receipt: Receipt, _ flow: NotificationHealth,
     at now: Timestamp

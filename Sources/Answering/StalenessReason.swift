@@ -21,7 +21,6 @@ package enum StalenessReason: Hashable, Sendable {
   /// Notifications were not compared with Apple's history for two days.
   case notCompared
 
-  /// The name for metrics, logs and programs.
   package var name: String {
     switch self {
     case .noPurchases: "noPurchases"
@@ -45,7 +44,6 @@ package enum StalenessReason: Hashable, Sendable {
     }
   }
 
-  /// The text for people.
   package var text: String {
     switch self {
     case .noPurchases: "the receipt has no purchase by which the customer could be known"

@@ -1,10 +1,8 @@
 package import Ledger
 package import Purchases
 
-/// A request to verifyReceipt, as received.
 package struct VerifyReceiptCall: Sendable {
   package let body: [UInt8]
-  /// The requested endpoint's environment.
   package let environment: Environment
   /// The app of the request's bearer token, or of its client's certificate.
   package let tokensApp: App?

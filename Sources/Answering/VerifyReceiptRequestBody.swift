@@ -10,7 +10,6 @@ package struct VerifyReceiptRequestBody: Hashable, Sendable {
   /// Bytes; Apple's own limit.
   package static let longest = 3_145_728
 
-  /// Whether it is an object, or a form with a receipt.
   package private(set) var isReadable = false
   /// The receipt as received, perhaps damaged; `nil` without a text.
   package private(set) var receiptData: String?

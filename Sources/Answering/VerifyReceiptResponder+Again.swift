@@ -28,7 +28,6 @@ extension VerifyReceiptResponder {
     return facts
   }
 
-  /// Returns the composer of the app's current settings.
   package func composer(for app: App) -> ResponseComposer? {
     composers.composer(choosing: directory.current().answerReadings(of: app))
   }
@@ -36,9 +35,7 @@ extension VerifyReceiptResponder {
   /// A number that changes with every stage change that this process has read.
   package var stagesMark: Int64 { directory.current().mark }
 
-  /// Returns the app as it is registered now.
   package func app(_ id: App.ID) -> App? { directory.current().apps.first { $0.id == id } }
 
-  /// Returns the app of this bundle ID as it is registered now.
   package func app(named bundleID: String) -> App? { directory.current()[bundleID] }
 }

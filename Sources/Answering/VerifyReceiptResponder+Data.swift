@@ -8,21 +8,17 @@ import Time
 
 /// The data of a response: read, checked for freshness, looked up or left to Apple, and composed.
 extension VerifyReceiptResponder {
-  /// The result of one read of the ledger.
   private enum View {
     case decided(CallOutcome)
-    /// The data may be incomplete.
     case stale(Stale)
   }
 
   private struct Stale {
     let reasons: [StalenessReason]
     let customer: LookupRateLimiter.Customer
-    /// The IDs for a lookup at Apple.
     let ids: [String]
   }
 
-  /// Responds to a request that passed every check without data.
   func tell(_ request: ValidatedCall) async -> CallOutcome {
     do {
       let stale: Stale
@@ -108,7 +104,6 @@ extension VerifyReceiptResponder {
 
   // MARK: Reading the ledger
 
-  /// The data of a customer, and the reasons why it may be incomplete.
   private struct Known: Sendable {
     let customer: ResolvedCustomer
     let reasons: [StalenessReason]
@@ -212,7 +207,6 @@ extension VerifyReceiptResponder {
   /// Bytes of a receipt that is answered where its request runs.
   private static let shortReceipt = 256 << 10
 
-  /// - Parameter now: the time of the data.
   private func compose(
     _ request: ValidatedCall, _ customer: ResolvedCustomer, _ source: ResponseSource, _ reasons: [StalenessReason],
     at now: Timestamp

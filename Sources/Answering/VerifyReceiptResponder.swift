@@ -41,7 +41,6 @@ package final class VerifyReceiptResponder: Sendable {
     @Sendable (_ ids: [String], _ app: App, _ environment: Environment, _ limit: Interval) async throws
     -> [String: HistoryJobTable.State]?
 
-  /// The registered apps.
   package struct Directory: Sendable {
     let current: @Sendable () -> AppRegistrySnapshot
     let hasCurrentStages: @Sendable (_ within: Duration) -> Bool
@@ -59,7 +58,6 @@ package final class VerifyReceiptResponder: Sendable {
     }
   }
 
-  /// IDs of one request that are looked up.
   static let idsAtOnce = 20
 
   let pool: Pool
@@ -90,7 +88,6 @@ package final class VerifyReceiptResponder: Sendable {
   }
 
   /// - Parameters:
-  ///
   ///   - failed: receives the errors that prevented a local response.
   package init(
     pool: Pool, directory: Directory, reader: ReceiptReader, memory: ResponseCache,
@@ -112,7 +109,6 @@ package final class VerifyReceiptResponder: Sendable {
       label: "strangers' answers", longestLine: settings.waitingBytes, mostOfApp: 4, mostOfCustomer: 2)
   }
 
-  /// Decides about a request, and responds unless Apple must.
   package func answer(_ call: VerifyReceiptCall) async -> CallOutcome {
     let lane = call.isNamed ? named : strangers
     guard
@@ -214,7 +210,6 @@ package final class VerifyReceiptResponder: Sendable {
     return try await named()
   }
 
-  /// Returns the environments with signed data of the ID.
   private func environments(naming id: String, of app: App, _ call: VerifyReceiptCall) async throws -> Set<Environment>
   {
     do throws(DatabaseError) {

@@ -1,4 +1,3 @@
-/// The handler of the requests.
 package protocol HTTPHandler: Sendable {
   /// Decides by the head only, before any byte of the body.
   ///
@@ -24,7 +23,6 @@ extension HTTPHandler {
   package func caller(of head: HTTPRequestHead) -> CallerClass? { nil }
 }
 
-/// The decision about a request after its head.
 package indirect enum HTTPAdmission: Sendable {
   /// Accepts the body, up to `bodyLimit` bytes; `nil` means the server's own limit.
   ///

@@ -37,7 +37,6 @@ package struct HTTPRequest: Sendable {
   package let body: [UInt8]
   /// The budget for its response's memory; `nil` for a request that no server received.
   var budget: BodyBudget?
-  /// The class to which that memory counts.
   var caller = CallerClass.anonymous
 
   package init(head: HTTPRequestHead, body: [UInt8] = []) {

@@ -17,7 +17,6 @@ package struct HTTPResponse: Sendable {
     case complete
     /// The connection is closed after this number of bytes of the announced body; 0 means `silent`.
     case cut(after: Int)
-    /// The connection is closed without a byte.
     case silent
   }
 

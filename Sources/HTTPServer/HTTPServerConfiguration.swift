@@ -1,6 +1,5 @@
 package import Time
 
-/// The listener and limits of a server.
 package struct HTTPServerConfiguration: Sendable {
   /// A numeric IPv4 or IPv6 address; `::` accepts both.
   package var address: String
@@ -40,7 +39,6 @@ package struct HTTPServerTLS: Sendable {
   }
 }
 
-/// The limits of a client's requests.
 package struct HTTPServerLimits: Sendable {
   /// Bytes of a body, unless the handler admits another number.
   package var body = 1 << 20

@@ -5,19 +5,16 @@ package struct HTTPServerCounters: Sendable {
   /// Responses by the first digit of their status; index 2 counts 2xx.
   package var answers: [Int]
   package var refused: [HTTPRejection: Int]
-  /// The faults of malformed and too large requests.
   package var faults: [RequestParseError: Int]
   package var openConnections: Int
   package var connections: Int
   package var bytesReceived: Int
   package var bytesSent: Int
-  /// The current memory of bodies.
   package var bodiesInFlight: Int
 
   package var requests: Int { answers.reduce(0, +) }
 }
 
-/// The thread-safe counters.
 final class AtomicCounters: Sendable {
   private let success = Atomic(0)
   private let redirection = Atomic(0)

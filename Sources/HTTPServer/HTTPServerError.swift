@@ -1,4 +1,3 @@
-/// The reason why the server could not start.
 package struct HTTPServerError: Error, Equatable, CustomStringConvertible {
   package enum Code: String, Sendable {
     case invalidAddress, addressInUse, addressNotAvailable, permissionDenied, certificateUnreadable, badCertificate

@@ -18,7 +18,6 @@ package enum HTTPServerEvent: Sendable {
 /// The reason why the server rejected a request or a connection.
 package enum HTTPRejection: String, Error, Sendable, CaseIterable {
   case tooManyConnections, tooManyFromAddress
-  /// New connections of one address exceeded its rate.
   case tooFastFromAddress
   /// No byte of a request came in time.
   case silent
@@ -27,13 +26,11 @@ package enum HTTPRejection: String, Error, Sendable, CaseIterable {
   case bodyBudget
   /// The memory limit, for a long response to a slow client.
   case answerBudget
-  /// The handler did not admit it.
   case notAdmitted
   /// The request did not arrive, or its response was not received, in time.
   case slowRequest, slowReader
   /// The handler did not respond in time.
   case unanswered
-  /// The server is stopping.
   case stopping
 }
 

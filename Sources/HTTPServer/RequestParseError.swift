@@ -75,7 +75,6 @@ package enum RequestParseError: String, Error, Hashable, Sendable, CaseIterable 
   case chunkEnd
   case trailerTooLong
 
-  /// The reason in the statistics of rejections.
   package var refusal: HTTPRejection {
     switch status {
     case 414, 431: .headTooLarge
@@ -83,7 +82,6 @@ package enum RequestParseError: String, Error, Hashable, Sendable, CaseIterable 
     }
   }
 
-  /// The response's status.
   package var status: Int {
     switch self {
     case .requestLineTooLong: 414

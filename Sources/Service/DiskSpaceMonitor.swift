@@ -41,7 +41,6 @@ package final class DiskSpaceMonitor: Service {
   /// The level at the last check, at most a second ago.
   package var level: DiskSpaceLevel { state.withLock { $0.level } }
 
-  /// The free bytes at that check.
   package var free: UInt64? { state.withLock { $0.free } }
 
   package var headroom: UInt64 { settings.headroom }
@@ -53,7 +52,6 @@ package final class DiskSpaceMonitor: Service {
     }
   }
 
-  /// Checks the disk, and logs a changed level.
   package func check() {
     let free = settings.free()
     let level = DiskSpaceLevel(free: free, headroom: settings.headroom)

@@ -13,13 +13,11 @@ struct MaintenanceService: Service {
   let logger: Logger
 
   private static let period = Duration.seconds(30)
-  /// The retention of deliveries.
   private static let deliveredKept = Interval.days(30)
   /// The retention of consumption responses, as long as Apple's own memory of its requests.
   private static let consumptionKept = Interval.days(180)
   /// The retention of comparisons; each sets its own for the responses.
   private static let comparisonsKept = Interval.days(120)
-  /// The retention of response times.
   private static let answerTimesKept = Interval.days(14)
   private static let purgedAtOnce = 1_000
   /// The interval between recounts of the quarantine, which correct rows that were changed without counting.
@@ -124,7 +122,6 @@ struct MaintenanceService: Service {
     }
   }
 
-  /// Deletes old rows in small steps until none is left.
   private func purge(
     _ some: @Sendable (Session) throws(DatabaseError) -> Int
   ) async throws(DatabaseError) {

@@ -116,7 +116,6 @@ package struct ServiceMetrics: Sendable {
 }
 
 extension ServiceMetrics {
-  /// Counts the content of a message that this build does not know.
   func count(_ survey: UndocumentedContent) {
     if survey.isClean { return }
     unknowns["field"].increment(by: UInt64(survey.unknownFields.count))

@@ -7,7 +7,6 @@ public enum AppStoreEnvironment: String, Hashable, Sendable, CaseIterable {
   /// StoreKit testing without Xcode, by Apple's name for it.
   case localTesting = "LocalTesting"
 
-  /// Whether Apple itself signs data of this environment.
   package var isSignedByApple: Bool {
     switch self {
     case .production, .sandbox: true

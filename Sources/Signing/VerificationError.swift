@@ -4,9 +4,7 @@
 public struct VerificationError: Error, Equatable, Sendable, CustomStringConvertible {
   /// The causes, in the order of the checks.
   public enum Code: String, Sendable, CaseIterable {
-    /// The data has more bytes than the limit.
     case tooLarge
-    /// The text is not three segments separated by dots.
     case notAJWS
     /// A segment that is not base64url as in RFC 7515, without padding, white space or bits left over.
     case invalidBase64
@@ -14,7 +12,6 @@ public struct VerificationError: Error, Equatable, Sendable, CustomStringConvert
     case invalidJSON
     /// The same key twice in one object: readers would disagree about the signed value.
     case duplicateKey
-    /// JSON nested deeper than the limit.
     case tooDeep
     /// The header demands an extension (`crit`, `b64`) that a reader must understand or reject.
     case unsupportedCriticalHeader
@@ -28,7 +25,6 @@ public struct VerificationError: Error, Equatable, Sendable, CustomStringConvert
     case unsignedTestData
     /// A certificate that is not base64 of one DER certificate.
     case malformedCertificate
-    /// The intermediate and the leaf are swapped.
     case swappedCertificates
     /// The leaf lacks Apple's marker of receipt-signing certificates.
     case missingLeafMarker
@@ -50,13 +46,9 @@ public struct VerificationError: Error, Equatable, Sendable, CustomStringConvert
     case revoked
     /// Another kind of payload than expected: a transaction instead of a notification, for example.
     case unexpectedKind
-    /// A required claim is missing.
     case missingClaim
-    /// A claim of the wrong type.
     case malformedClaim
-    /// Another app's bundle id.
     case wrongBundle
-    /// Another app's Apple id.
     case wrongAppAppleId
     /// Another environment than expected, or one that Apple does not document.
     case wrongEnvironment
@@ -88,7 +80,6 @@ public struct VerificationError: Error, Equatable, Sendable, CustomStringConvert
     return error
   }
 
-  /// Returns the error for a part of the whole.
   func within(_ place: String) -> Self { Self(code, "\(place): \(detail)") }
 }
 

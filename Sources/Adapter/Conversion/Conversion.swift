@@ -65,7 +65,6 @@ public struct Conversion: Sendable {
     }
   }
 
-  /// A placeholder that no bundle ID equals.
   private static let nobody = "?"
 
   private func read(
@@ -221,7 +220,6 @@ extension Conversion {
     } catch { throw ConversionError(error) }
   }
 
-  /// Converts a verifyReceipt response from any source.
   private func legacyAnswer(
     _ object: JSONObject, _ message: Digest, _ now: Timestamp
   ) throws(ConversionError) -> ConversionResult {

@@ -9,13 +9,11 @@ public struct ConversionError: Error, Equatable, Sendable {
     case emptyInput
     /// A decoded payload, or a receipt without proof.
     case unsigned
-    /// The input names no app.
     case unknownApp
     /// The input is of another app than the named one.
     case wrongBundle
     /// The input is of another environment than the named one.
     case wrongEnvironment
-    /// The input names no environment.
     case environmentUnknown
     /// Parts of different apps or environments in one input.
     case severalApps

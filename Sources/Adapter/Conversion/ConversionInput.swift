@@ -8,11 +8,8 @@ enum ConversionInput {
   case notificationHistory([JSONValue])
   /// A body with signed data, a V1 notification or a response, which the adapter classifies itself.
   case message(JSONObject)
-  /// A bare JWS.
   case jws([UInt8])
-  /// A decoded payload.
   case decoded(JSONObject, PayloadKind)
-  /// A receipt, as text or bytes.
   case receipt([UInt8])
 
   init(_ bytes: [UInt8]) throws(ConversionError) {

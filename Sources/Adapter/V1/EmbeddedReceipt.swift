@@ -42,7 +42,6 @@ struct EmbeddedReceipt {
     }
   }
 
-  /// Whether its purchases are proven, with this environment.
   var isProven: Bool { proven != nil }
 
   /// Returns its statements as a separate source; `nil` unless it is proven.

@@ -21,7 +21,6 @@ struct ReceiptSubmissionReader {
 
   func read(_ text: [UInt8]) throws(MessageError) -> DecodedMessage { try read(reader.read(text)) }
 
-  /// Reads a receipt that was proven already.
   func read(_ reading: ReceiptReadResult) throws(MessageError) -> DecodedMessage {
     let mapping = ReceiptMapping(vocabulary: vocabulary)
     switch reading {

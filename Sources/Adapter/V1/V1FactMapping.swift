@@ -11,7 +11,6 @@ struct V1FactMapping<Field: FactField> {
   let offerType: Field
   /// The ID fields; a text too long for an ID is recorded.
   private let ids: [Field]
-  /// The first ID that is too long to be a fact.
   private(set) var longID: LongID?
   private var meanings = KeyMemory<V1FieldTable<Field>.Meaning>()
 
@@ -112,7 +111,6 @@ extension V1FactMapping<RenewalField> {
   }
 }
 
-/// An ID that is too long to be a fact.
 struct LongID {
   let name: String
   let bytes: Int

@@ -107,16 +107,15 @@ struct V1NotificationReader {
     return only
   }
 
-  /// Whether the top of the body states that its period is over.
   private var tellsOfAnEnd: Bool {
     body.notificationType == "DID_FAIL_TO_RENEW" || body.expirationIntent != nil
       || !body.latestExpiredReceiptInfo.isEmpty
   }
 
-  /// Returns the revoked row: the one that CANCEL names, otherwise the one of its date.
+  /// Returns the revoked row.
   ///
-  /// Otherwise it is the row cancelled last, of the named purchase or of all. CANCEL may have omitted the row, and then
-  /// a row revoked by an earlier message does not count.
+  /// If CANCEL names a row or a date, no other row counts, because an earlier message may have reported its revocation.
+  /// Otherwise it is the row cancelled last, of the named purchase or of all.
   private func target(_ rows: [V1Purchase]) -> V1Purchase? {
     let cancelled = rows.filter { $0.cancelledAt != nil }
     let named = V1Purchase.identity(body.originalTransactionID)

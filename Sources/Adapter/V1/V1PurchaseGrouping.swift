@@ -14,9 +14,7 @@ struct V1PurchaseGrouping {
   }
 
   private(set) var rows: [V1Purchase] = []
-  /// Rows without any ID that identifies them.
   private(set) var unusable = 0
-  /// The first ID of a row that is too long to be a fact.
   var longID: LongID? { reader.longID }
   private var reader: V1FactMapping<PurchaseField>
   private let inferences: InferenceTable
@@ -88,7 +86,6 @@ struct V1PurchaseGrouping {
   private static let billingRetry = Interval.days(60)
 }
 
-/// One purchase, merged from the rows of one body.
 struct V1Purchase {
   var facts: Facts<PurchaseField>
   let original: String
@@ -112,7 +109,6 @@ struct V1Purchase {
     isSubscription = facts.isSubscription || row.json["is_in_intro_offer_period"] != nil
   }
 
-  /// Creates a revoked line item without other data.
   init(original: String, line: String, cancelledAt: Timestamp) {
     var facts = Facts<PurchaseField>()
     facts.set(.originalTransactionId, .string(original))
@@ -125,7 +121,6 @@ struct V1Purchase {
     list = 0
   }
 
-  /// The other transaction IDs, sorted.
   var furtherTransactionIDs: [String] { otherIDs.sorted() }
 
   var line: Line {

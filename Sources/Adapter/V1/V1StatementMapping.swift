@@ -74,7 +74,6 @@ struct V1StatementMapping {
     }
   }
 
-  /// Returns the number of elements without an identifiable subscription.
   static func unmatched(_ elements: [PendingRenewalInfo], _ rows: [V1Purchase]) -> Int {
     originals(of: elements, rows).count { $0 == nil }
   }

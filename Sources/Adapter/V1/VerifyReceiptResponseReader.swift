@@ -6,7 +6,6 @@ import Signing
 import Time
 import Wire
 
-/// Reads a verifyReceipt response of either format.
 struct VerifyReceiptResponseReader {
   let answer: VerifyReceiptResponse
   let vocabulary: Vocabulary
@@ -74,7 +73,6 @@ struct VerifyReceiptResponseReader {
       title: "verifyReceipt of \(purchases.rows.count)", findings: findings, survey: survey, trust: trust)
   }
 
-  /// Throws for a response without purchases, with the meaning of its status.
   private func checkStatus() throws(MessageError) {
     let status = answer.status ?? 0
     guard let row = vocabulary.legacyStatuses[status] else {

@@ -1,4 +1,3 @@
-/// The status line and the header fields of a response, as bytes.
 enum ResponseHead {
   /// Returns the head of `response`, or `nil` if HTTP cannot express it: a status outside 200 to 599, an invalid name,
   /// or a value with a control byte, which could end the head early.
@@ -48,7 +47,6 @@ enum ResponseHead {
       && value.holdsOnly { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
   }
 
-  /// Whether a body follows the head.
   static func hasBody(_ response: HTTPResponse, isHead: Bool) -> Bool {
     !isHead && response.status != 204 && response.status != 304
   }
@@ -68,14 +66,12 @@ enum ResponseHead {
 }
 
 extension [UInt8] {
-  /// Appends the digits of a number that is not negative.
   fileprivate mutating func append(decimal number: Int) {
     if number >= 10 { append(decimal: number / 10) }
     append(UInt8(ascii: "0") + UInt8(number % 10))
   }
 }
 
-/// The text after a status, only for people.
 enum ReasonPhrase {
   static func of(_ status: Int) -> String {
     switch status {

@@ -6,7 +6,6 @@ package final class AddressRateLimiter: Sendable {
 
   package init(_ rate: Rate) { rates = Mutex(AddressRateTable(rate, at: .now())) }
 
-  /// Returns whether the address is below its rate, and counts it.
   package func take(_ peer: PeerAddress) -> Bool { rates.withLock { $0.take(peer, at: .now()) } }
 
   /// Returns whether a name, such as an app's, is below its rate, and counts it.

@@ -18,7 +18,6 @@ struct AddressRateTable: Sendable {
     nextSweep = now
   }
 
-  /// Returns whether the address is below its rate, and counts it.
   mutating func take(_ peer: PeerAddress, at now: Deadline) -> Bool { take(peer.site, at: now) }
 
   /// Returns whether another key is below its rate, and counts it.

@@ -13,18 +13,14 @@ final class BodyBudget: Sendable {
 
   private let contents: Mutex<Contents>
 
-  /// - Parameter percent: the reserved percentage of each class.
   init(total: Int, percent: [CallerClass: Int]) {
     contents = Mutex(Contents(capacity: PartitionedCapacity(total: total, percent: percent)))
   }
 
-  /// The bytes in use.
   var bytes: Int { contents.withLock { $0.capacity.total } }
 
-  /// The current use of each class.
   var capacity: PartitionedCapacity { contents.withLock { $0.capacity } }
 
-  /// Returns false, without taking any, above the limit.
   fileprivate func take(_ bytes: Int, for caller: CallerClass) -> Bool {
     contents.withLock { contents in
       guard contents.capacity.take(bytes, for: caller) else { return false }
@@ -68,7 +64,6 @@ package final class BodyShare: Sendable {
 
   deinit { giveBack() }
 
-  /// Releases it now, once.
   func giveBack() {
     let held = bytes.exchange(0, ordering: .relaxed)
     if held > 0 { budget?.give(held, back: caller) }
@@ -88,14 +83,12 @@ package final class BodyShare: Sendable {
   }
 }
 
-/// A body under receipt, part by part.
 struct IncomingBody {
   enum Outcome { case taken, tooLong, overBudget }
 
   private(set) var bytes: [UInt8] = []
   let share: BodyShare
   private let limit: Int
-  /// The upper bound of reservations.
   private let expected: Int
   private var reserved = 0
 

@@ -7,11 +7,9 @@ package enum CallerClass: String, Hashable, Sendable, CaseIterable {
   case apple
   /// The operator's own: an address of `--back-end-networks`, or a request with a valid token.
   case known
-  /// Other callers.
   case anonymous
 }
 
-/// One value for each class of callers.
 struct PerCallerClass<Value: Sendable>: Sendable {
   private var apple: Value
   private var known: Value

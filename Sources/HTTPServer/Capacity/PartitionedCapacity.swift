@@ -3,12 +3,9 @@
 /// The unreserved part is for all callers. A class uses its own part before the common one.
 package struct PartitionedCapacity: Sendable {
   private let reserved: PerCallerClass<Int>
-  /// The part without a class.
   private let common: Int
   private var used = PerCallerClass { _ in 0 }
-  /// The common part in use.
   private var borrowed = 0
-  /// The use of all classes.
   package private(set) var total = 0
 
   /// Creates a capacity of `total`, which grows if the parts exceed it.

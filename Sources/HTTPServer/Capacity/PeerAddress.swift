@@ -1,6 +1,5 @@
 import Glibc
 
-/// The address at the other end of a connection.
 package struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
   /// 4 bytes for IPv4 (also mapped into IPv6), 16 for IPv6, empty without an address.
   package let bytes: [UInt8]

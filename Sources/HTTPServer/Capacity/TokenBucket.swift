@@ -22,7 +22,6 @@ struct TokenBucket: Sendable {
     filledAt = now
   }
 
-  /// Returns whether there was a token, and takes it.
   mutating func take(_ rate: Rate, at now: Deadline) -> Bool {
     fill(rate, at: now)
     guard left >= 1_000 else { return false }

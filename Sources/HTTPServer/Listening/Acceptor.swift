@@ -28,7 +28,6 @@ final class Acceptor: Sendable {
     wakeUp.signal()
   }
 
-  /// Runs the thread until everything is closed.
   func keep(_ listener: consuming Listener) {
     serve(listener)
     drain()
@@ -61,7 +60,6 @@ final class Acceptor: Sendable {
     _ = accept(from: listener, &turn)
   }
 
-  /// Waits for a client, a signal, or the next sweep.
   private func wait(for listener: Int32, patiently: Bool) {
     var descriptors = [
       pollfd(fd: wakeUp.descriptor, events: Int16(POLLIN), revents: 0),
@@ -110,7 +108,6 @@ final class Acceptor: Sendable {
 
   // MARK: Closing
 
-  /// Lets running requests finish, within the time limit.
   private func drain() {
     core.startDraining()
     for loop in loops { loop.tell(.drain) }

@@ -4,7 +4,6 @@ import Time
 struct CapacityMonitor {
   private var quietUntil: [HTTPCapacity: PerCallerClass<Deadline>] = [:]
 
-  /// Returns the events to report now.
   mutating func report(_ core: ServerCore, at now: Deadline) -> [HTTPServerEvent] {
     var events: [HTTPServerEvent] = []
     for kind in HTTPCapacity.allCases {

@@ -63,7 +63,6 @@ package final class HTTPServer: Sendable {
   /// The longest pass of an event loop in the last one to two minutes, during which its other connections waited.
   package var longestTurn: Duration { core.turns.longest() }
 
-  /// Returns each class of callers' current use of a capacity.
   package func used(_ capacity: HTTPCapacity, by caller: CallerClass) -> Int {
     core.capacity(capacity).used(by: caller)
   }
@@ -90,7 +89,6 @@ package final class HTTPServer: Sendable {
   }
 }
 
-/// An event that occurs once, and its waiters.
 private final class OneShotEvent: Sendable {
   private enum State {
     case ahead([CheckedContinuation<Void, Never>])

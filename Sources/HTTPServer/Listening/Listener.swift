@@ -1,7 +1,6 @@
 import Glibc
 import Runtime
 
-/// A listening TCP socket, closed with its owner.
 struct Listener: ~Copyable {
   let descriptor: Int32
   let port: UInt16

@@ -16,7 +16,6 @@ package struct BodyReader: Sendable {
     case length(Int)
     case chunkLine
     case chunk(left: Int)
-    /// The CRLF after a chunk.
     case chunkEnd
     case trailer
     case ended
@@ -24,7 +23,6 @@ package struct BodyReader: Sendable {
 
   private var state: State
   private var scanner = LineScanner()
-  /// The bytes that extensions, and trailers, may still take in this body.
   private var extensionsLeft = Self.extensions
   private var trailersLeft = Self.trailers
 
@@ -128,7 +126,6 @@ package struct BodyReader: Sendable {
 
   /// The most digits of a chunk's size: 4 GiB.
   private static let sizeDigits = 8
-  /// The most bytes of all extensions of a body.
   private static let extensions = 1 << 10
   /// The most bytes of all trailer fields.
   private static let trailers = 1 << 10

@@ -1,5 +1,4 @@
 extension Span<UInt8> {
-  /// Whether every byte is accepted.
   @inline(__always) func holdsOnly(_ accepted: (UInt8) -> Bool) -> Bool {
     for index in 0..<count where !accepted(self[index]) { return false }
     return true
@@ -29,7 +28,6 @@ extension UInt8 {
     }
   }
 
-  /// The value of a hexadecimal digit.
   var hexadecimalValue: Int? {
     switch self {
     case 0x30...0x39: Int(self) - 0x30

@@ -6,12 +6,10 @@
 package struct HeadReader: Sendable {
   private let limits: Limits
   private var scanner = LineScanner()
-  /// The start of the next line.
   private var position = 0
   private var requestLine: RequestLine?
   private var fields = HTTPHeaders()
 
-  /// The server's limits of heads.
   struct Limits: Sendable {
     let head: Int
     let line: Int

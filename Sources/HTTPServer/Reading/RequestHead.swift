@@ -1,7 +1,6 @@
 /// A request's unambiguous head, from its request line to the empty line.
 package struct RequestHead: Sendable {
   package let method: String
-  /// The target as received, with the query.
   package let target: String
   /// Only the path, as `RequestTarget` parses it.
   package let path: String

@@ -54,7 +54,6 @@ struct RequestLine: Sendable {
   private static let longestMethod = 24
 }
 
-/// The versions of HTTP that the server speaks.
 package enum HTTPVersion: Hashable, Sendable {
   case http10, http11
 }

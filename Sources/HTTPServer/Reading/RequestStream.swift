@@ -5,13 +5,11 @@
 /// addition to the last appended bytes, it holds at most one head or one line of a chunk.
 package struct RequestStream: Sendable {
   package enum Event: Sendable {
-    /// The next event needs more bytes.
     case needsMore
     /// A head is complete; its body follows.
     case head(RequestHead)
     /// Bytes of the body, at these indices of `buffer` until the next call.
     case body(Range<Int>)
-    /// The request is complete; another may follow.
     case end
     /// The input is ambiguous.
     ///
@@ -25,7 +23,6 @@ package struct RequestStream: Sendable {
   }
 
   package private(set) var buffer: [UInt8] = []
-  /// The start of the unread bytes.
   private var position = 0
   private var part = Part.head
   // Outside of the state, because there each step would copy the reader's data.

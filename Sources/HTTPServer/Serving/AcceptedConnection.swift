@@ -17,6 +17,5 @@ final class AcceptedConnection: Sendable {
     self.peer = peer
   }
 
-  /// Returns the socket and its slot, once.
   func take() -> Parts? { parts.withLock { $0.take() } }
 }

@@ -24,7 +24,6 @@ final class ConnectionCount: Sendable {
 
   var open: Int { contents.withLock { $0.capacity.total } }
 
-  /// The current use of each class.
   var capacity: PartitionedCapacity { contents.withLock { $0.capacity } }
 
   /// Counts one more connection, or throws the limit that forbids it; a `ConnectionSlot` releases it.
@@ -70,7 +69,6 @@ final class ConnectionCount: Sendable {
 
 /// One connection's part of the count, released with its one owner.
 struct ConnectionSlot: ~Copyable, Sendable {
-  /// The class by the connection's address.
   let origin: CallerClass
   private(set) var caller: CallerClass
   private let count: ConnectionCount

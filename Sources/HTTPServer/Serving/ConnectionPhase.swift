@@ -1,9 +1,7 @@
-/// The phase of a connection's request.
 enum ConnectionPhase {
   case reading
   /// The rest of a rejected body is dropped, so that the client can read the reason.
   case discarding(left: Int)
-  /// The handler decides whether to accept the body.
   case deciding(PendingResult<HTTPAdmission>)
   case answering(PendingResult<HTTPResponse>)
   case sending

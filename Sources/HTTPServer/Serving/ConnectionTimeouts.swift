@@ -1,12 +1,9 @@
 import Time
 
-/// The time limits of a connection's current step.
 struct ConnectionTimeouts {
   private var deadline: Deadline
   private var waitsSince: Deadline
-  /// Whether no byte has arrived yet.
   private var isSilent = true
-  /// Whether no byte of a request has arrived.
   private(set) var isWaiting = true
 
   /// Creates the limits of a new connection, whose first byte must arrive within `interval`.
@@ -21,13 +18,11 @@ struct ConnectionTimeouts {
     if isWaiting { begin(within: interval) }
   }
 
-  /// Begins a step with a time limit.
   mutating func begin(within interval: Interval) {
     isWaiting = false
     deadline = .in(interval)
   }
 
-  /// Begins to wait for the next request.
   mutating func awaitRequest(within interval: Interval) {
     isWaiting = true
     waitsSince = .now()

@@ -16,7 +16,6 @@ struct EventFD: ~Copyable, Sendable {
   /// Makes it readable; may be called from any thread, any number of times.
   borrowing func signal() { _ = eventfd_write(descriptor, 1) }
 
-  /// Makes it unreadable again.
   borrowing func hear() {
     var count: eventfd_t = 0
     _ = unsafe eventfd_read(descriptor, &count)

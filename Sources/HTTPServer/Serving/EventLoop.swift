@@ -7,7 +7,6 @@ import Synchronization
 /// has exclusive access to its connections.
 final class EventLoop: Sendable {
   enum Command {
-    /// Serve this connection from now on.
     case adopt(AcceptedConnection)
     /// The response for this connection is ready.
     case answered(UInt64)
@@ -50,10 +49,8 @@ final class EventLoop: Sendable {
 
   // MARK: For the thread
 
-  /// The descriptor for the poller.
   var wakeUpDescriptor: Int32 { wakeUp.descriptor }
 
-  /// Removes the queued commands, oldest first.
   func words() -> [Command] {
     wakeUp.hear()
     return mailbox.withLock { words in

@@ -5,7 +5,6 @@ import Synchronization
 /// During a pass its loop serves none of its other connections. Passes below a millisecond are not recorded.
 final class EventLoopStallTracker: Sendable {
   private struct Minutes {
-    /// The end of the current minute.
     var end: ContinuousClock.Instant?
     var current = Duration.zero
     var previous = Duration.zero

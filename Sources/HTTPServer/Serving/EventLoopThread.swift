@@ -55,7 +55,6 @@ final class EventLoopThread {
     }
   }
 
-  /// Returns the poller's longest wait.
   private func patience() -> Int32 {
     guard unfinished.isEmpty else { return 0 }
     if case .none = end, connections.isEmpty { return -1 }
@@ -102,7 +101,6 @@ final class EventLoopThread {
     }
   }
 
-  /// Ends steps that exceed their limit.
   private func sweep() {
     let now = Deadline.now()
     nextSweep = connections.isEmpty ? .never : now + Self.sweepEvery

@@ -41,7 +41,6 @@ extension HTTPConnection {
     return slot.move(to: sender ?? slot.origin)
   }
 
-  /// The request is complete.
   func complete() {
     if case .discarding = step { return answerRefusal() }
     guard let (request, share) = request?.finished(core.bodies, as: slot.caller) else { return }

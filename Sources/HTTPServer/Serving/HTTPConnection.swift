@@ -11,7 +11,6 @@ final class HTTPConnection {
     case waits
     /// Others have their pass before this one continues.
     case hasMore
-    /// The connection must be released, which closes it.
     case over
   }
 
@@ -25,7 +24,6 @@ final class HTTPConnection {
   private var ahead: BodyShare?
   var step = ConnectionPhase.reading
   var patience: ConnectionTimeouts
-  /// The request that is being received.
   var request: RequestInProgress?
   /// The response to a rejected request after `discarding`.
   var refusal: HTTPResponse?
@@ -35,7 +33,6 @@ final class HTTPConnection {
   var lingers = true
   /// Whether the request is `HEAD`, whose response has no body.
   var isHead = false
-  /// Whether a read may find something.
   private var mayRead = true
   private var isEnded = false
 
@@ -120,7 +117,6 @@ final class HTTPConnection {
     return moved
   }
 
-  /// Processes the next event; false when more bytes are needed.
   private func advance() -> Bool {
     switch requests.next() {
     case .needsMore: return false

@@ -1,13 +1,10 @@
-/// Bytes in flight to a client.
 struct OutgoingBytes {
-  /// The step after all of them are out.
   enum Next {
     /// The body of the request is awaited; these bytes requested it.
     case body
     case nextRequest
     /// The end is announced, and the client gets a moment to read the response.
     case linger
-    /// The connection is closed immediately.
     case close
   }
 

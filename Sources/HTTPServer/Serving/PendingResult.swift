@@ -42,7 +42,6 @@ final class PendingResult<Value: Sendable>: Sendable {
     }
   }
 
-  /// Cancels the work and drops its result.
   func giveUp() {
     let task: Task<Void, Never>? = state.withLock { state in
       defer { state = .over }

@@ -1,4 +1,3 @@
-/// One request from its head until its handler has it.
 struct RequestInProgress {
   let head: HTTPRequestHead
   let framing: BodyFraming
@@ -24,7 +23,6 @@ struct RequestInProgress {
     return true
   }
 
-  /// Receives the next part of the body.
   mutating func receive(_ part: Span<UInt8>) -> IncomingBody.Outcome { body?.append(part) ?? .tooLong }
 
   /// Returns the whole request, with its body's part of the budget.

@@ -1,6 +1,5 @@
 import Synchronization
 
-/// The shared state of one server's threads.
 final class ServerCore: Sendable {
   let handler: any HTTPHandler
   let limits: HTTPServerLimits
@@ -27,11 +26,9 @@ final class ServerCore: Sendable {
   var isDraining: Bool { draining.load(ordering: .relaxed) }
   func startDraining() { draining.store(true, ordering: .relaxed) }
 
-  /// Whether handlers no longer begin.
   var isClosing: Bool { closing.load(ordering: .sequentiallyConsistent) }
   func startClosing() { closing.store(true, ordering: .sequentiallyConsistent) }
 
-  /// Returns the current use of a capacity.
   func capacity(_ capacity: HTTPCapacity) -> PartitionedCapacity {
     switch capacity {
     case .connections: connections.capacity

@@ -42,7 +42,6 @@ struct Socket: ~Copyable, Sendable {
   borrowing func finishSending() { _ = shutdown(descriptor, Int32(SHUT_WR)) }
 }
 
-/// The result of an attempt to move bytes.
 enum Moved {
   case bytes(Int)
   /// The socket is not ready; the poller reports when that changes.

@@ -1,6 +1,5 @@
 import Glibc
 
-/// The contents of a certificate chain and its key.
 struct TLSFiles {
   let certificate: [UInt8]
   let key: [UInt8]

@@ -15,7 +15,6 @@ protocol Transport: AnyObject {
   func discard(into room: UnsafeMutableRawBufferPointer) -> Moved
 }
 
-/// A connection without TLS.
 final class PlainTransport: Transport {
   private let socket: Socket
 

@@ -4,7 +4,6 @@ import Ledger
 import Runtime
 import Seeding
 
-/// Closes the pool after all its users have ended.
 struct PoolService: Service {
   let pool: Pool
 

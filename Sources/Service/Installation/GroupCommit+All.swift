@@ -1,7 +1,6 @@
 import Ledger
 
 extension GroupCommit {
-  /// Commits the entries, and returns their results in order.
   func append(all entries: [LedgerEntry]) async throws -> [AppendResult] {
     try await withThrowingTaskGroup(of: (Int, AppendResult).self) { group in
       for (place, entry) in entries.enumerated() {

@@ -10,7 +10,6 @@ import Seeding
 struct HTTPClients: Service {
   /// OCSP responders, back ends with consumption data, and the alert webhook.
   let respondersAndBackEnds: HTTPClient
-  /// The outbox's destinations.
   let destinations: HTTPClient
   /// Destinations of passed-through notifications, separate so that these do not wait for the outbox on the same host.
   let oldBackEnds: HTTPClient

@@ -5,7 +5,6 @@ import Runtime
 import Signing
 
 extension ServiceDependencies {
-  /// Declares the gauges that are measured on each scrape.
   func declareGauges(_ lookUps: PurchaseLookup, _ diskWatch: DiskSpaceMonitor?) {
     if let diskWatch {
       metrics.gauge(

@@ -4,7 +4,6 @@ import Runtime
 import Signing
 import Time
 
-/// The common dependencies of the process's parts.
 struct ServiceDependencies {
   let keys: Keyring
   let ledger: LedgerStore

@@ -37,7 +37,6 @@ extension Application {
     package var answersSampledEvery = Duration.seconds(2)
     /// The webhook for apps that the guard returns to shadow; `nil` means only the log, the audit and the metrics.
     package var guardWebhook: GuardWebhook.Settings?
-    /// The composers of Switchyard's responses.
     package var composers = AnswerComposers()
     /// The time for which Switchyard's own response is reused for the same receipt; 0 disables it.
     package var answersKept = Interval.seconds(30)
@@ -45,12 +44,10 @@ extension Application {
     /// The destination's time limit in the stage `legacy`, while Apple waits.
     package var passThroughWithin = Interval.seconds(10)
     package var client = HTTPClientConfiguration()
-    /// The cache that the adapter's verifier uses, too.
     package var revocations: RevocationCache?
     /// `nil` disables scheduled requests to Apple.
     package var appStore: AppStoreSettings?
     package var seeding = HistoryJobWorker.Settings()
-    /// Whether this process runs bulk migrations.
     package var carriesOutMigrations = true
     package var migration = MigrationService.Settings()
 

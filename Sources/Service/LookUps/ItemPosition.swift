@@ -11,7 +11,6 @@ struct ItemPosition: Hashable, Comparable, Sendable {
 
   init() { bytes = [] }
 
-  /// Creates a position from a cursor's bytes.
   init(bytes: [UInt8]) { self.bytes = bytes }
 
   static func < (a: Self, b: Self) -> Bool { a.bytes.lexicographicallyPrecedes(b.bytes) }
@@ -44,7 +43,6 @@ extension ItemPosition {
     append(member.text)
   }
 
-  /// Creates a position by ID, for a list without another order.
   init(id: String) {
     self.init()
     append(id)
@@ -112,7 +110,6 @@ extension ItemPosition {
 }
 
 extension Purchase {
-  /// Whether no signed source exists.
   var isClaimed: Bool { !statements.contains(where: \.source.isSigned) }
 }
 

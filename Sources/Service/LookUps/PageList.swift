@@ -4,11 +4,9 @@ import JSON
 ///
 /// Items may be added in any order and number; it stores only a page and the items needed to find it.
 struct PageList<Item> {
-  /// The largest number of items on a page.
   let limit: Int
   /// The end of the previous page; `nil` at the beginning.
   let start: ItemPosition?
-  /// The number of all items, on this page or not.
   private(set) var count = 0
   private var kept: [(position: ItemPosition, item: Item, isClaimed: Bool)] = []
 
@@ -27,7 +25,6 @@ struct PageList<Item> {
     }
   }
 
-  /// Returns the items of the page, its end, and whether more follow.
   mutating func page() -> (items: [Item], end: ItemPosition?, hasMore: Bool) {
     sort()
     let page = kept.prefix(limit)

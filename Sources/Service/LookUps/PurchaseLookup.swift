@@ -18,12 +18,10 @@ package struct PurchaseLookup: Sendable {
     let extent: LedgerStore.Extent
     /// `nil` means every environment with data.
     var environment: Environment?
-    /// The items of each list.
     var limit = PurchaseLookup.mostItems
     /// The end of the previous page; `nil` means the first page.
     var cursor: PageCursor?
 
-    /// The text that identifies the request of a cursor.
     fileprivate var name: String {
       "\(app.bundleID)/\(extent.rawValue)/\(id)" + (environment.map { "/\($0.rawValue)" } ?? "")
     }
@@ -46,10 +44,8 @@ package struct PurchaseLookup: Sendable {
     fileprivate(set) var next: String?
   }
 
-  /// The data of one environment.
   struct Result {
     let environment: Environment
-    /// The members of each customer, by name.
     let customers: [String: Set<CustomerNode>]
     var object: JSONObject
   }
@@ -69,7 +65,6 @@ package struct PurchaseLookup: Sendable {
     slots = AsyncSemaphore()
   }
 
-  /// Lookups of large customers that wait for a slot.
   var waiting: Int { slots.waitingCount }
 
   /// Returns `nil` if the ID is unknown.
@@ -100,7 +95,6 @@ package struct PurchaseLookup: Sendable {
     return page.finish()
   }
 
-  /// Reads and describes the data piece by piece.
   private static func large(
     _ matches: [IDResolution], _ request: Request, _ document: PurchaseDocument, in session: Session
   ) throws(DatabaseError) -> Answer {
@@ -116,7 +110,6 @@ package struct PurchaseLookup: Sendable {
   }
 }
 
-/// A response under construction, one environment after the other.
 private struct LookupPage {
   private let request: PurchaseLookup.Request
   private let document: PurchaseDocument

@@ -32,7 +32,6 @@ struct ResultPage {
   static let everything = Int.max / 4
 
   /// - Parameters:
-  ///
   ///   - limit: items of each list.
   ///   - claimBytes: the JSON bytes that unverified items may take.
   ///   - ends: the end of the previous page; nil for the first.
@@ -176,7 +175,6 @@ struct ResultPage {
     return (object, ends, hasMore)
   }
 
-  /// The counts of all items, on this page or not.
   private var counts: JSONObject {
     var counts: JSONObject = [:]
     switch extent {
@@ -224,7 +222,6 @@ extension PurchaseDocument {
 }
 
 extension Event {
-  /// The purchase of its line item.
   fileprivate var purchaseKey: PurchaseKey? {
     guard let originalTransactionID, let line else { return nil }
     return PurchaseKey(

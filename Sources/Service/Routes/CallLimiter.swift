@@ -7,19 +7,16 @@ import Synchronization
 /// shared secret names, and to all calls without an app. Addresses and apps also have a rate of new calls. So neither
 /// strangers nor one app's clients can take the slots of another app.
 final class CallLimiter: Sendable {
-  /// One call and its limits.
   struct Call: Sendable {
     let caller: CallerClass
     /// `nil` if the limits for each address do not apply.
     let client: PeerAddress?
-    /// The app of the call's shared secret.
     let app: String?
 
     init(_ caller: CallerClass, at client: PeerAddress?, of app: String? = nil) {
       (self.caller, self.client, self.app) = (caller, client, app)
     }
 
-    /// The group that shares slots, in addition to the address.
     fileprivate var group: Group? {
       if let app { return caller == .anonymous ? .app(app) : nil }
       return client == nil ? nil : .unnamed
@@ -28,7 +25,6 @@ final class CallLimiter: Sendable {
 
   fileprivate enum Group: Hashable {
     case app(String)
-    /// Calls without an app.
     case unnamed
   }
 
@@ -45,9 +41,8 @@ final class CallLimiter: Sendable {
   private let appRates: AddressRateLimiter?
 
   /// - Parameters:
-  ///
   ///   - total: the concurrent calls. Each class has a quarter for itself. Of the half for other callers, an app's
-  /// clients may hold half, and so may calls without an app.
+  ///     clients may hold half, and so may calls without an app.
   ///   - mostOfAddress: how many of them one address may hold.
   ///   - rate: how often one address may take one; nil for no rate.
   ///   - appRate: how often the clients of one app may take one; nil for no rate.

@@ -1,7 +1,6 @@
 package import HTTPServer
 import Signing
 
-/// Classifies a connection or a request by its address.
 package struct CallerClassifier: Sendable {
   /// The addresses with Apple's share.
   package var apple: [Network] = IPAllowlist.apple

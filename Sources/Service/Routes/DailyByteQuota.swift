@@ -9,7 +9,6 @@ import Time
 final class DailyByteQuota: Sendable {
   private struct State {
     var day: Int64?
-    /// Bytes for each app in this day.
     var size: Double
     var taken: [String: Int] = [:]
   }
@@ -19,13 +18,11 @@ final class DailyByteQuota: Sendable {
 
   private static let day: Int64 = 86_400_000
 
-  /// - Parameter size: bytes for each app and day.
   init(_ size: Int) {
     self.size = size
     state = Mutex(State(size: Double(size)))
   }
 
-  /// The bytes taken for one message.
   struct Taken {
     let app: String
     let bytes: Int
@@ -52,7 +49,6 @@ final class DailyByteQuota: Sendable {
     }
   }
 
-  /// Returns the bytes of a message that was not stored.
   func give(back taken: Taken) {
     state.withLock { state in
       guard state.day == taken.day else { return }

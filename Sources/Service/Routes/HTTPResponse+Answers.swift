@@ -5,7 +5,6 @@ import Ledger
 import Purchases
 
 extension HTTPResponse {
-  /// Creates an error object: code, detail, and the next step, if any.
   static func error(_ status: Int, _ code: String, _ detail: String, next: String? = nil) -> Self {
     var error: JSONObject = ["code": .string(code), "detail": .string(detail)]
     error["next"] = next.map(JSONValue.string)

@@ -22,7 +22,6 @@ struct HistoryWait: Sendable {
   let clock: WallClock
   let logger: Logger
 
-  /// Returns the requested wait; zero by default.
   static func limit(_ text: String?) throws(Unusable) -> Interval {
     guard let text else { return .milliseconds(0) }
     guard let seconds = Int64(text), (0...longest).contains(seconds) else { throw Unusable() }
@@ -34,7 +33,7 @@ struct HistoryWait: Sendable {
   /// The evidence is stored regardless of errors here.
   func add(to answer: inout JSONObject, _ findings: Findings, app: App, within limit: Interval) async {
     // A client can put any customer's ID into an unsigned response, so such IDs come last and are marked as claims.
-    // Without proven IDs the ones waited for are those asked about.
+    // Of the unproven IDs, it waits only for those that are looked up.
     let claimed = findings.claimedIDs
     let told = findings.unverifiedSeeds.map(\.transactionID)
     let unverified = claimed.union(told).subtracting(findings.unplacedOriginals)
@@ -117,7 +116,6 @@ struct HistoryWait: Sendable {
 }
 
 extension [String] {
-  /// The distinct elements in the order of their first occurrence.
   fileprivate var uniqued: [String] {
     var seen: Set<String> = []
     return filter { seen.insert($0).inserted }

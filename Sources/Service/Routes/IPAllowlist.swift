@@ -5,14 +5,12 @@ package struct IPAllowlist: Sendable {
   private let networks: [Network]
   private let proxies: [Network]
 
-  /// Permits all addresses.
   package static let anywhere = Self(networks: [], proxies: [])
 
   /// Apple's own: 17.0.0.0/8.
   package static let apple: [Network] = [Network(bytes: [17, 0, 0, 0], prefix: 8)]
 
   /// - Parameters:
-  ///
   ///   - networks: the permitted senders; empty permits all.
   ///   - proxies: whose `X-Forwarded-For` is trusted. Without one the header is a stranger's claim and is ignored.
   package init(networks: [Network], proxies: [Network]) {

@@ -34,7 +34,6 @@ final class LiveSampler: Service {
     let scope: AppScope
   }
 
-  /// The waiting calls of one environment.
   private struct Line: Sendable {
     let calls: AsyncStream<Taken>
     let waiting: AsyncStream<Taken>.Continuation

@@ -23,7 +23,6 @@ struct NotificationPassthrough: Sendable {
   let callers: CallerClassifier
   let sources: IPAllowlist
   private let slots = PassthroughLimiter()
-  /// The rate of unverified messages from one address.
   private let rates = AddressRateLimiter(Rate(burst: 100, perSecond: 1))
   private let busyPace = LogRateLimiter()
   private let ratePace = LogRateLimiter()

@@ -30,7 +30,6 @@ extension NotificationRoute {
   /// The number of IDs to look up for one stranger's message; a V1 body is about one customer with a few.
   private static let mostIDsOfStranger = 16
 
-  /// Whether Apple signed it for another app than the URL's.
   private func isOfAnotherApp(_ decision: IngestDecider.IngestDecision, _ entry: LedgerEntry) -> Bool {
     guard let refusal = decision.refusal, refusal.kind == .authentic, let named = refusal.claimedApp,
       case .quarantined(let kept) = entry.content, kept.source != .legacy, let addressee = entry.addressee

@@ -81,7 +81,6 @@ package struct NotificationRoute: Sendable {
 
   /// The bytes of bodies that wait for the strangers' thread; more get 503 immediately.
   private static let longestLine = 2 << 20
-  /// Bytes of any body that is read on arrival.
   private static let short = 4 << 10
   /// Bytes of a signed one; Apple's have about 20,000.
   private static let signed = 32 << 10
@@ -220,7 +219,6 @@ package struct NotificationRoute: Sendable {
     sources.mayStandForApple(sender) || callers.caller(at: sender.bytes) == .known
   }
 
-  /// Whether the sender's address is below the limit of stored junk.
   private func mayKeep(_ message: InboxMessage, from head: HTTPRequestHead) -> Bool {
     junk.take(message.body.count, from: sender(of: head), at: message.receivedAt)
   }

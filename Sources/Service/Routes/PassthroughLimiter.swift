@@ -7,13 +7,10 @@ import Synchronization
 final class PassthroughLimiter: Sendable {
   /// The proof of a passed-through message, which selects its queue.
   enum Lane: String, Hashable, Sendable, CaseIterable {
-    /// The sender is in Apple's networks.
     case apple
     /// Signed by Apple, possibly through an unnamed proxy.
     case proven
-    /// Has the app's shared secret.
     case claimed
-    /// Unverified.
     case unproven
 
     /// The largest number in flight to one destination; `nil` means as many as connections for Apple.

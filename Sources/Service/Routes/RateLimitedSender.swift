@@ -1,4 +1,3 @@
-/// An address that exceeds the rate for strangers.
 enum RateLimitedSender {
   /// The advice for the operator in each log line about one.
   static let advice =

@@ -47,14 +47,11 @@ package final class ReceiptCapture: Sendable {
     case failed
   }
 
-  /// A posted receipt.
   package struct Posted: Sendable {
     /// The base64 text, without the rest of the request.
     package let text: String
-    /// The digest of the text.
     package let digest: Digest
     package let bundleID: String
-    /// The endpoint's environment.
     package let environment: Environment
     /// `nil` for callers without their own limit.
     package let sender: PeerAddress?
@@ -135,7 +132,6 @@ package final class ReceiptCapture: Sendable {
 
   private func count(_ outcome: Outcome) { metrics.postedReceipts[outcome.rawValue].increment() }
 
-  /// The outcome that is known without parsing a receipt.
   private enum Precheck {
     case settled(Outcome)
     case open(App)

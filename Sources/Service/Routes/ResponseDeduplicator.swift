@@ -45,7 +45,6 @@ final class ResponseDeduplicator: Sendable {
   }
 
   enum Turn: Sendable, Equatable {
-    /// Record it.
     case now
     /// It is held: after this time the caller must take the held response, and record it.
     case later(Duration)
@@ -59,7 +58,6 @@ final class ResponseDeduplicator: Sendable {
   }
 
   private struct State {
-    /// The recorded responses by digest of their content.
     var recorded: [Digest: Recorded] = [:]
     var heldBytes = 0
     var sweptAt: ContinuousClock.Instant?
@@ -74,7 +72,6 @@ final class ResponseDeduplicator: Sendable {
 
   private var every: Duration { .milliseconds(settings.every.milliseconds) }
 
-  /// Decides about a response.
   func turn(of answer: Answer, at now: ContinuousClock.Instant = .now) -> Turn {
     state.withLock { state in
       guard var known = state.recorded[answer.words] else {
@@ -95,7 +92,6 @@ final class ResponseDeduplicator: Sendable {
     }
   }
 
-  /// Returns the held response with this digest, to be recorded now.
   func release(_ words: Digest, at now: ContinuousClock.Instant = .now) -> Answer? {
     state.withLock { state in
       guard let held = state.recorded[words]?.held else { return nil }

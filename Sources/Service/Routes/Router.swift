@@ -146,7 +146,6 @@ extension HTTPRequestHead {
   }
 }
 
-/// The valid paths, in one spelling.
 private enum Route {
   case notification(app: String?)
   case verifyReceipt(Environment)

@@ -14,7 +14,6 @@ package final class SenderRateLimiter: Sendable {
     package var burst = 100
     /// The time in which a token is added.
     package var refill = Interval.seconds(30)
-    /// The number of addresses with their own bucket.
     package var addresses = 16_384
     /// The networks whose messages are always stored, within the quotas.
     package var exempt: [Network] = IPAllowlist.apple
@@ -50,7 +49,6 @@ package final class SenderRateLimiter: Sendable {
 
   package init(_ settings: Settings = Settings()) { self.settings = settings }
 
-  /// Whether all messages of this address are stored.
   private func isExempt(_ peer: PeerAddress) -> Bool { settings.exempt.contains { $0.contains(peer.bytes) } }
 
   /// Returns whether to store a message of `size` bytes from this address, and takes its tokens.

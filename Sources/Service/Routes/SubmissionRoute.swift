@@ -185,16 +185,12 @@ package struct SubmissionRoute: Sendable {
     return users > Self.manyUsers ? users : nil
   }
 
-  /// The result of reading a body.
   private enum BodyReading: Sendable {
-    /// The user ID contains a secret.
     case namesSecret
-    /// The body names another user than the request.
     case contradictsUser
     case message(InboxMessage, Result<IngestDecider.IngestDecision, MessageError>)
   }
 
-  /// Bytes of a body that is read on arrival.
   private static let short = 32 << 10
 
   /// Reads a body, which is slow for megabytes.
@@ -252,7 +248,6 @@ package struct SubmissionRoute: Sendable {
     return .string(environment.rawValue)
   }
 
-  /// Returns the response: the outcome and the purchases.
   private static func receipt(_ appended: AppendResult, _ reading: DecodedMessage, _ message: InboxMessage)
     -> JSONObject
   {

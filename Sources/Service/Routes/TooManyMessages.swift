@@ -1,7 +1,6 @@
 import HTTPServer
 import Ledger
 
-/// The responses to senders of too many unverified messages.
 extension HTTPResponse {
   /// A rejection without storage; Apple would resend, and its addresses have no such limit.
   static var tooMuchJunk: Self {

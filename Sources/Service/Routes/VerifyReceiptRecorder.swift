@@ -24,10 +24,8 @@ final class VerifyReceiptRecorder: Sendable {
   private let logger: Logger
   private let pace = LogRateLimiter(10)
   private let repeated: ResponseDeduplicator
-  /// The bytes of responses being written.
   private let bytes = Mutex(0)
 
-  /// The limit of those bytes; further responses are not recorded.
   private static let bytesAtOnce = 64 << 20
 
   init(
@@ -106,7 +104,6 @@ final class VerifyReceiptRecorder: Sendable {
     return true
   }
 
-  /// Records a response, or holds it if it equals the one before.
   private func record(_ answer: ResponseDeduplicator.Answer, app: App) async {
     switch repeated.turn(of: answer) {
     case .now: await write(answer, app: app)

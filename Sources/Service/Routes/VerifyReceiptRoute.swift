@@ -11,7 +11,6 @@ import Signing
 package import Time
 import Wire
 
-/// The upstream of verifyReceipt calls.
 package struct VerifyReceiptUpstream: Sendable {
   package var production = "https://buy.itunes.apple.com/verifyReceipt"
   package var sandbox = "https://sandbox.itunes.apple.com/verifyReceipt"
@@ -66,7 +65,6 @@ final class VerifyReceiptRoute: Sendable {
   private let calls = CallLimiter(
     total: answersAtOnce, mostOfAddress: answersAtOnce / 4, rate: Rate(burst: 256, perSecond: 64),
     appRate: Rate(burst: 1_024, perSecond: 256))
-  /// The calls among them that wait for Apple.
   private let waiting = CallLimiter(total: callsAtOnce, mostOfAddress: callsAtOnce / 4)
 
   init(
@@ -260,7 +258,6 @@ final class VerifyReceiptRoute: Sendable {
     return holders.count == 1 ? holders[0].bundleID : nil
   }
 
-  /// Bytes of a body that is searched on arrival.
   static let short = 32 << 10
   /// Bytes; Apple's secrets have 32.
   private static let longestSecret = 1 << 10
@@ -275,7 +272,6 @@ final class VerifyReceiptRoute: Sendable {
 
   private static func answer(status: Int64) -> HTTPResponse { .object(200, ["status": .integer(status)]) }
 
-  /// A label with few values, for any response.
   private static func label(_ status: Int64?, _ http: Int) -> String {
     guard let status else { return http == 200 ? "unreadable" : "http\(http / 100)xx" }
     return switch status {

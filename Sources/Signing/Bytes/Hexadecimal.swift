@@ -1,4 +1,3 @@
-/// Bytes as hexadecimal digits, two for each.
 package enum Hexadecimal {
   static func encode(_ bytes: [UInt8]) -> String {
     let digits = Array("0123456789abcdef".utf8)

@@ -9,7 +9,6 @@ import COpenSSL
 @safe final class SHA256Prefix: @unchecked Sendable {
   private let context: OpaquePointer
 
-  /// The state of an empty prefix.
   static let empty = SHA256Prefix()
 
   private init() {

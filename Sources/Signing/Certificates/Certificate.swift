@@ -75,7 +75,6 @@ import COpenSSL
     return flags & UInt32(EXFLAG_BCONS) != 0 && flags & UInt32(EXFLAG_CA) != 0
   }
 
-  /// Whether it is its own issuer and signer.
   package var isSelfSigned: Bool { unsafe X509_self_signed(x509, 1) == 1 }
 
   package func carries(_ marker: CertificateMarker) -> Bool {

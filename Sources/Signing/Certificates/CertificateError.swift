@@ -7,11 +7,9 @@ public struct CertificateError: Error, Equatable, CustomStringConvertible {
     case invalidExtensions
     /// A period of validity that is unreadable or ends before it begins.
     case invalidDates
-    /// A public or private key of an unsupported kind.
     case unusableKey
     /// A trusted root must be self-signed and allowed to issue certificates.
     case notARoot
-    /// OpenSSL failed to make a key or a certificate.
     case cannotIssue
   }
 

@@ -13,7 +13,6 @@ import Synchronization
 
   init(takingOwnershipOf key: OpaquePointer) { unsafe self.key = key }
 
-  /// Reads a SubjectPublicKeyInfo, as in certificates.
   package convenience init(der: [UInt8]) throws(CertificateError) {
     let key = unsafe der.withUnsafeBufferPointer { bytes in
       var position = bytes.baseAddress

@@ -8,13 +8,11 @@ package struct CertificateAuthority: Sendable {
   package let certificate: Certificate
   package let key: PrivateKey
 
-  /// Creates an authority from stored values.
   package init(certificate: Certificate, key: PrivateKey) {
     self.certificate = certificate
     self.key = key
   }
 
-  /// Creates a self-signed one.
   package static func root(_ template: CertificateTemplate, key: PrivateKey) throws(CertificateError) -> Self {
     Self(certificate: try CertificateDraft(template).signed(by: key, issuer: nil, for: key), key: key)
   }
@@ -26,7 +24,6 @@ package struct CertificateAuthority: Sendable {
   }
 }
 
-/// A certificate under construction.
 @safe private struct CertificateDraft: ~Copyable {
   private let x509: OpaquePointer
   private let template: CertificateTemplate

@@ -28,7 +28,6 @@ package struct CompactJWS: Sendable {
     }
   }
 
-  /// Returns the bytes of one segment.
   static func decode(
     _ segment: Range<Int>, called name: String, of bytes: [UInt8]
   ) throws(VerificationError) -> [UInt8] {

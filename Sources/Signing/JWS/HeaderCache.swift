@@ -32,7 +32,6 @@ final class KnownHeader: Sendable {
 /// removed first.
 final class HeaderCache: Sendable {
   private let capacity: Int
-  /// The headers, most recently used last.
   private let known = Mutex<[KnownHeader]>([])
 
   init(capacity: Int) { self.capacity = capacity }

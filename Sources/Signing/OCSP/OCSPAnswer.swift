@@ -10,9 +10,7 @@ package struct OCSPAnswer: Hashable, Sendable {
     case unknown
   }
 
-  /// The signer of the response.
   package enum Signer: Hashable, Sendable {
-    /// The certificate's own issuer.
     case issuer
     /// A certificate that the issuer made for responding.
     case delegate

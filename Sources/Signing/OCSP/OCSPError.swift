@@ -3,26 +3,21 @@ package struct OCSPError: Error, Equatable, CustomStringConvertible {
   package enum Code: String, Sendable, CaseIterable {
     /// The bytes are not an OCSP request, or one about too many certificates.
     case malformedRequest
-    /// The bytes are not an OCSP response.
     case malformedResponse
     /// The responder has no statement now; a retry may help.
     case unsuccessful
-    /// A response about other certificates.
     case notAsked
     /// A response to another request.
     case nonceMismatch
     /// The signer may not respond for the issuer, or its signature is wrong.
     case untrustedResponder
-    /// A response that is not valid yet.
     case notYetValid
     /// A response with an overdue or missing next update.
     case stale
-    /// OpenSSL failed to make a request or a response.
     case cannotIssue
   }
 
   package let code: Code
-  /// The text for people.
   package let detail: String
 
   package init(_ code: Code, _ detail: String) {

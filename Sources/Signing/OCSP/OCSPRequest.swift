@@ -8,11 +8,9 @@ package struct OCSPRequest: Sendable {
   package let issuer: Certificate
   /// The body, posted as `application/ocsp-request`.
   package let der: [UInt8]
-  /// The hash function that names certificates.
   let hash: SignatureHash
 
   /// - Parameters:
-  ///
   ///   - hash: SHA-1 is the one that every responder supports; it names here and protects nothing.
   ///   - hasNonce: asks for a response made now; responders may ignore it.
   package init(

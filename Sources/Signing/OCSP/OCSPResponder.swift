@@ -5,7 +5,6 @@ package import Time
 package struct OCSPResponder: Sendable {
   private let issuer: Certificate
   private let signer: CertificateAuthority
-  /// The time from one update to the next.
   private let period: Interval
 
   /// - Parameter delegate: signs instead of the issuer; issued by it, with `ocspSigning`.
@@ -20,7 +19,6 @@ package struct OCSPResponder: Sendable {
     case malformedRequest, internalError, tryLater, unauthorized
   }
 
-  /// The largest number of certificates in one request.
   private static let questionLimit = 16
 
   /// Creates a signed response to every question in `request`, with its nonce if it has one.

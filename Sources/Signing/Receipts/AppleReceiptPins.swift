@@ -1,4 +1,3 @@
-/// The pinned certificates of Apple's receipt signatures.
 enum AppleReceiptPins {
   /// Apple Root CA, 2006-04-25 to 2035-02-09, RSA 2048; every app receipt carries it.
   static let root = digest("b0b1730ecbc7ff4505142c49f1295e6eda6bcaed7e2c68c5be91b5a11001f024")

@@ -25,7 +25,6 @@ package struct SignatureError: Error, Equatable {
   }
 
   package let code: Code
-  /// The text for people, without contents.
   package let detail: String
 
   package init(_ code: Code, _ detail: String) {

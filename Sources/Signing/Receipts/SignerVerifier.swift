@@ -21,7 +21,6 @@ package final class SignerVerifier: Sendable {
     cache = SignerCache(capacity: cachedChains)
   }
 
-  /// The number of cached chains, for tests.
   package var cachedChains: Int { cache.count }
 
   /// Returns the chain of an app receipt's signer to a trusted root.

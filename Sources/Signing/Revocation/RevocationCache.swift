@@ -6,7 +6,6 @@ package import Time
 /// A service asks the responders of their issuers and stores the results here. A chain enters only after it has signed
 /// a message, so strangers cannot fill it.
 package final class RevocationCache: Sendable {
-  /// A certificate to check at its issuer's responder.
   package struct PendingCheck: Sendable {
     package let certificate: Certificate
     package let issuer: Certificate
@@ -46,10 +45,8 @@ package final class RevocationCache: Sendable {
 
   package init(capacity: Int = 256) { self.capacity = capacity }
 
-  /// The revocation times of certificates by fingerprint.
   package var revoked: [Digest: Timestamp] { state.withLock { $0.revoked } }
 
-  /// Adds the revocations that other processes know.
   package func learn(_ others: [Digest: Timestamp]) {
     state.withLock { $0.revoked.merge(others, uniquingKeysWith: min) }
   }

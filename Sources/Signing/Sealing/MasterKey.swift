@@ -76,7 +76,6 @@ public final class MasterKey: Sendable {
     try open(sealed, context, under: encryptionKey)
   }
 
-  /// Returns data that was sealed under the key of this month.
   package func open(_ sealed: Sealed, context: String, month: Int64) throws(SealingError) -> [UInt8] {
     try open(sealed, context, under: key(of: month))
   }

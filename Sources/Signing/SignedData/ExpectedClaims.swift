@@ -71,7 +71,6 @@ public struct ExpectedClaims: Hashable, Sendable {
     }
   }
 
-  /// The environment of data without one.
   var fallback: AppStoreEnvironment? {
     switch environment {
     case .any, .unsignedTestData: unnamedEnvironment

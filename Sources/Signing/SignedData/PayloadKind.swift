@@ -39,7 +39,6 @@ public enum PayloadKind: String, Hashable, Sendable, CaseIterable {
   }
 }
 
-/// The checked claims of a payload of any kind.
 struct CheckedClaims {
   let kind: PayloadKind?
   let bundleID: String?

@@ -135,7 +135,6 @@ import Synchronization
     return unsafe BN_cmp(product, x) == 0
   }
 
-  /// Clears the error queue of this thread.
   private func failed() -> Bool {
     ERR_clear_error()
     return false

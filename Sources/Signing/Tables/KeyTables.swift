@@ -33,7 +33,6 @@ package final class KeyTables: Sendable {
     /// A table is impossible, or it contradicted EVP.
     case without
 
-    /// Whether it has a table, or will have one.
     var holdsTable: Bool {
       switch self {
       case .making, .untried, .trusted: true
@@ -118,7 +117,6 @@ package final class KeyTables: Sendable {
 }
 
 extension KeyTables {
-  /// Returns the table of a trusted key.
   private func use(_ leaf: Digest) -> Table? {
     state.withLock { state in
       state.uses += 1
@@ -170,7 +168,6 @@ extension KeyTables {
     return true
   }
 
-  /// Stores a new table, unless its key was removed meanwhile.
   private func install(_ table: Table?, for leaf: Digest) {
     state.withLock { state in
       if table != nil { state.made += 1 }

@@ -1,14 +1,11 @@
 import Dispatch
 
 extension KeyTables {
-  /// Returns whether a signature is good, by a table.
   package typealias Table = @Sendable (RawSignature, Digest) -> Bool
 
-  /// The maker of tables, and its executor.
   package struct KeyTableBuilder: Sendable {
     /// Returns the table of the key at this point; `nil` if impossible.
     let table: @Sendable (_ point: [UInt8]) -> Table?
-    /// Runs the work in parallel to the caller.
     let aside: @Sendable (_ work: @escaping @Sendable () -> Void) -> Void
 
     package init(

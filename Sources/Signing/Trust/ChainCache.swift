@@ -40,7 +40,6 @@ final class ChainCache: Sendable {
 
   init(capacity: Int) { self.capacity = capacity }
 
-  /// The numbers of cached chains, and of chains ever built.
   var counts: (kept: Int, built: Int) { state.withLock { ($0.entries.count, $0.builds) } }
 
   /// Returns the cached chain of `key`, or builds it with `build`.

@@ -16,10 +16,8 @@ package struct DeveloperKey: Sendable {
     self.signingKey = signingKey
   }
 
-  /// The longest lifetime of a token.
   package static let longestLife = Interval.minutes(60)
   private static let audience = "appstoreconnect-v1"
-  /// The largest size of a token in bytes.
   private static let limit = 8 << 10
   /// The tolerance for a client's clock that is ahead.
   private static let skew = Interval.seconds(60)
@@ -41,7 +39,6 @@ package struct DeveloperKey: Sendable {
     return String(decoding: jws, as: UTF8.self)
   }
 
-  /// Returns the bundle ID that the request's Authorization field authorizes.
   package func bundleID(authorized field: String?, at now: Timestamp) throws(Refusal) -> String {
     guard let field, field.hasPrefix("Bearer ") else { throw .missing }
     let claims = try claims(in: Array(field.utf8.dropFirst("Bearer ".utf8.count)))

@@ -2,7 +2,6 @@ import HTTPServer
 import Signing
 import Time
 
-/// The query parameters of Get Transaction History.
 struct HistoryQuery: Hashable, Sendable {
   var revision: HistoryRevision?
   /// The purchase date, inclusive; `endDate` is exclusive.

@@ -1,11 +1,9 @@
 import HTTPServer
 import JSON
 
-/// The responses of the App Store Server API.
 enum SimulatedAPIResponse {
   static func json(_ object: JSONObject) -> HTTPResponse { .json(200, object.encoded()) }
 
-  /// The response of operations without a result.
   static let empty = HTTPResponse(status: 200)
 
   static func refusal(_ code: APIErrorCode) -> HTTPResponse {

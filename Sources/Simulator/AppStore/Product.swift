@@ -1,4 +1,3 @@
-/// A product of an app.
 package struct Product: Hashable, Sendable {
   /// Apple's four types; the raw value is the payload's `type`.
   package enum Kind: String, Hashable, Sendable, CaseIterable {

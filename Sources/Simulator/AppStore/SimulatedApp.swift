@@ -21,11 +21,9 @@ package struct SimulatedApp: Hashable, Sendable {
     self.bundleVersion = bundleVersion
   }
 
-  /// Apple's number of the app version.
   package var versionExternalIdentifier: Int64 { 860_000_000 + appAppleID % 10_000_000 }
 }
 
-/// A customer of one app, known to Apple only by IDs.
 package struct Customer: Hashable, Sendable {
   /// The name for readers of a story; no signed payload has it.
   package var name: String

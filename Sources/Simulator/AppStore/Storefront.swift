@@ -1,4 +1,3 @@
-/// The country of a customer's App Store.
 package struct Storefront: Hashable, Sendable {
   /// ISO 3166-1 alpha-3.
   package let code: String

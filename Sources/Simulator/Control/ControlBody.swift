@@ -2,7 +2,6 @@ import JSON
 import Signing
 import Time
 
-/// The typed values of an order.
 struct ControlBody: Sendable {
   private let object: JSONObject
 

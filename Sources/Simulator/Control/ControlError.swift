@@ -1,11 +1,9 @@
 import HTTPServer
 import JSON
 
-/// The reason why an order to the simulation fails.
 struct ControlError: Error, Equatable {
   enum Code: String, Sendable, CaseIterable {
     case notFound, methodNotAllowed, notJSON, missingValue, invalidValue, tooMany
-    /// The world refuses the act as impossible.
     case refused
   }
 

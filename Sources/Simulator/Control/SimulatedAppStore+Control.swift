@@ -179,7 +179,6 @@ extension SimulatedAppStore {
     }
   }
 
-  /// Returns the current truth about every customer as JSON Lines.
   private func truth(v1Only: Bool) -> HTTPResponse {
     let world = live.withLock { $0.world }
     var lines: [UInt8] = []

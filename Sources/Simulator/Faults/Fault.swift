@@ -1,6 +1,4 @@
-/// One failure at Apple or in the network.
 package struct Fault: Hashable, Sendable {
-  /// The kind of exchange that a fault strikes.
   package enum Surface: String, Hashable, Sendable, CaseIterable {
     case api, verifyReceipt, notifications, ocsp
   }
@@ -44,7 +42,6 @@ package struct Fault: Hashable, Sendable {
       }
     }
 
-    /// The valid values.
     package var range: ClosedRange<Int64> {
       switch self {
       case .serverError: 500...599

@@ -2,7 +2,6 @@ package import Time
 
 /// The active faults and their counts, reproducible for the same seed and order of calls.
 package struct FaultPlan: Sendable {
-  /// A call that faults may strike.
   package struct Call: Hashable, Sendable {
     package var surface: Fault.Surface
     /// The API operation, the notification type, or empty.
@@ -29,7 +28,6 @@ package struct FaultPlan: Sendable {
   package private(set) var entries: [Entry] = []
   private let seed: UInt64
   private var count = 0
-  /// The largest number of rules.
   package static let limit = 1_000
 
   package init(seed: UInt64) { self.seed = seed }
@@ -51,7 +49,6 @@ package struct FaultPlan: Sendable {
 
   package mutating func removeAll() { entries = [] }
 
-  /// Returns the faults that strike this call, in the order of their rules.
   package mutating func strike(_ call: Call, at now: Timestamp) -> [Fault] {
     var faults: [Fault] = []
     for index in entries.indices {

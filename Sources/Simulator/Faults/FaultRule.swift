@@ -1,6 +1,5 @@
 package import JSON
 
-/// The calls that a fault strikes.
 package struct FaultRule: Hashable, Sendable {
   package var fault: Fault
   package var surface: Fault.Surface
@@ -21,7 +20,6 @@ package struct FaultRule: Hashable, Sendable {
     self.times = times
   }
 
-  /// The reason why a rule cannot be parsed.
   package struct Mistake: Error, CustomStringConvertible {
     package let description: String
 

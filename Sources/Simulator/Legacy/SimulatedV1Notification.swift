@@ -12,7 +12,6 @@ package struct SimulatedV1Notification: Sendable {
   package var notificationType: String
   package var sharedSecret: String
   package var era: V1Era
-  /// The customer's state at the time of the event.
   package var state: CustomerState
   /// The date of the event, which V1 sends only for some types.
   package var date: Timestamp

@@ -5,7 +5,6 @@ import Time
 ///
 /// Apple: responseBody.Receipt.In_app and responseBody.Latest_receipt_info.
 package struct SimulatedV1Row: Sendable {
-  /// The array of the row, which determines its members.
   package enum Place: Sendable, CaseIterable {
     case inApp
     case latestReceiptInfo

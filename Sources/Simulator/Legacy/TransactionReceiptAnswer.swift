@@ -48,7 +48,6 @@ package struct TransactionReceiptAnswer: Sendable {
     return answer.object
   }
 
-  /// Returns the signed content of a purchase's receipt under verifyReceipt's names.
   private func signed(_ purchase: SimulatedReceipt.Purchase) -> PayloadMembers {
     var row = PayloadMembers()
     for (key, value) in SimulatedTransactionReceipt(purchase).pairs { row.add(key.replacing("-", with: "_"), value) }

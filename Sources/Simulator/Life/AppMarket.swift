@@ -5,7 +5,6 @@ import Time
 ///
 /// A shared object, because millions of notifications refer to it.
 final class AppMarket: Sendable {
-  /// The index among the world's apps.
   let index: Int
   let plan: AppPlan
   let seed: UInt64
@@ -33,7 +32,6 @@ final class AppMarket: Sendable {
     environment == .production ? production : sandbox
   }
 
-  /// Returns the app for customers of an environment.
   func app(in environment: AppStoreEnvironment) -> SimulatedApp {
     var app = plan.app
     app.environment = environment
@@ -57,12 +55,10 @@ final class AppMarket: Sendable {
     return product.period?.grace
   }
 
-  /// Returns the products of the same group in the plan's order.
   func group(of product: Int) -> [Int] {
     subscriptions.filter { plan.products[$0].subscriptionGroupID == plan.products[product].subscriptionGroupID }
   }
 
-  /// Classifies a change between two products of a group.
   func change(from old: Int, to new: Int) -> ProductChange {
     let (old, new) = (plan.products[old], plan.products[new])
     if new.level < old.level { return .upgrade }

@@ -2,7 +2,6 @@ import Signing
 import Time
 
 extension SimulatedTransaction {
-  /// Creates Apple's payload of a charge.
   init(_ charge: Charge, of product: Product, by customer: Customer, in app: SimulatedApp) {
     self.init(
       id: String(charge.id), of: product, by: customer, in: app, at: charge.purchaseDate,
@@ -22,7 +21,6 @@ extension SimulatedTransaction {
 }
 
 extension SimulatedRenewal {
-  /// Creates Apple's payload of a renewal intent.
   init(_ intention: RenewalIntent, after transaction: SimulatedTransaction, next product: Product) {
     self.init(after: transaction)
     nextProduct = product

@@ -26,7 +26,6 @@ struct Charge: Hashable, Sendable {
   var revocation: Revocation?
   var isUpgraded = false
   var isFinished = false
-  /// The last change of any member above.
   var modifiedAt: Timestamp
   /// The event of the last change.
   var sequence: Int32
@@ -49,7 +48,6 @@ struct RenewalIntent: Hashable, Sendable {
   var nextProduct: Int32
   /// The index of the next period's offer in the next product; -1 without one.
   var nextOffer: Int16 = -1
-  /// The number of coming periods with the offer.
   var offerPeriods: Int16 = 0
   var willRenew = true
   /// The next period's price without offers, in thousandths of a dollar.
@@ -82,7 +80,6 @@ struct Subscription: Hashable, Sendable {
   var intentions: [RenewalIntent]
   /// Grows with every new period and end, which cancels events planned for an earlier one.
   var generation: Int32 = 0
-  /// Whether the next renewal will fail or has failed.
   var isFailing = false
 
   struct Sharer: Hashable, Sendable {

@@ -3,7 +3,6 @@ package import Time
 /// Apple's complete data about one customer of one app at a time, from which all payloads are made.
 package struct CustomerState: Sendable {
   package let id: CustomerID
-  /// The app in the customer's environment.
   package let app: SimulatedApp
   /// The V1 format of the customer's notifications.
   package let era: V1Era
@@ -23,7 +22,6 @@ package struct CustomerState: Sendable {
   package var userID: String { "user-\(id)" }
 }
 
-/// A purchase in a world at a time.
 package struct WorldPurchase: Hashable, Sendable {
   package let transaction: SimulatedTransaction
   package let orderID: String
@@ -40,14 +38,12 @@ package struct WorldPurchase: Hashable, Sendable {
   package let restoredTransactionIDs: [String]
 }
 
-/// A subscription in a world at a time.
 package struct WorldSubscription: Hashable, Sendable {
   /// Apple's number: 1 active, 2 expired, 3 in billing retry, 4 in grace, 5 revoked.
   package let status: Int64
   /// The current period or the last one.
   package let transaction: SimulatedTransaction
   package let renewal: SimulatedRenewal
-  /// Whether the customer must consent to the announced price.
   package let isConsentAsked: Bool
 
   package var originalTransactionID: String { transaction.originalTransactionID }

@@ -146,7 +146,6 @@ extension Household {
     }
   }
 
-  /// Returns a random whole second between two dates.
   mutating func moment(between start: Timestamp, and end: Timestamp) -> Timestamp {
     let seconds = Int(max(1_000, (end - start).milliseconds) / 1_000)
     return start + .seconds(Int64(random.number(in: 0..<seconds)))
@@ -203,7 +202,6 @@ extension Household {
     }
   }
 
-  /// Extends the period at the developer's request.
   mutating func extend(_ subscription: Int, by interval: Interval, of member: Int, at date: Timestamp) {
     let place = Int(members[member].subscriptions[subscription].intention.charge)
     guard members[member].subscriptions[subscription].intention.phase == .active,
@@ -217,7 +215,6 @@ extension Household {
     planRenewal(subscription, of: member, after: date, end: end + interval)
   }
 
-  /// Announces another price from the next period.
   mutating func announce(
     _ price: Int64, needsConsent: Bool, _ subscription: Int, of member: Int, at date: Timestamp, in market: AppMarket
   ) {
@@ -246,7 +243,6 @@ extension Household {
     tell(.priceAgreed, of: member, charge: Int(intention.charge), subscription: subscription, at: date)
   }
 
-  /// Reports an event of the subscription and of its shared copies.
   private mutating func tellAll(_ kind: WorldEvent.Kind, _ subscription: Int, of member: Int, at date: Timestamp) {
     let place = Int(members[member].subscriptions[subscription].intention.charge)
     tell(kind, of: member, charge: place, subscription: subscription, at: date)

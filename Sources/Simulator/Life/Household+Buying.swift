@@ -95,7 +95,6 @@ extension Household {
       at: date)
   }
 
-  /// Reverts a downgrade.
   mutating func keepProduct(_ subscription: Int, of member: Int, at date: Timestamp, in market: AppMarket) {
     let place = Int(members[member].subscriptions[subscription].intention.charge)
     let product = members[member].charges[place].product
@@ -109,7 +108,6 @@ extension Household {
     tell(.downgradeTakenBack, of: member, charge: place, subscription: subscription, at: date)
   }
 
-  /// Redeems an offer for the next periods of a subscription.
   mutating func redeem(
     _ offer: Int, _ subscription: Int, of member: Int, at date: Timestamp, in market: AppMarket
   ) {

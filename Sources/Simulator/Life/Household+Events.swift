@@ -1,8 +1,6 @@
 import Time
 
-/// Events that happen without an order.
 extension Household {
-  /// Performs an event if it still applies.
   mutating func happen(_ event: ScheduledEvent, in market: AppMarket) {
     let (member, index, date) = (Int(event.member), Int(event.index), event.date)
     switch event.kind {

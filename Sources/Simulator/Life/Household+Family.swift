@@ -97,7 +97,6 @@ extension Household {
     tell(&self, place)
   }
 
-  /// Repeats an event of a subscription for its shared copies.
   mutating func mirror(_ kind: WorldEvent.Kind, _ subscription: Int, of member: Int, at date: Timestamp) {
     let source = members[member].subscriptions[subscription].intention
     let sharer = Subscription.Sharer(member: member, subscription: subscription)
@@ -159,7 +158,6 @@ extension Household {
     }
   }
 
-  /// Begins to share all owned purchases.
   mutating func beginSharing(by member: Int, at date: Timestamp, in market: AppMarket) {
     isSharing = true
     for place in members[member].charges.indices { shareOnce(place, of: member, at: date, in: market) }
@@ -173,7 +171,6 @@ extension Household {
 
   private func isOpen(_ charge: Charge, at date: Timestamp) -> Bool { charge.expiresDate.map { date < $0 } ?? true }
 
-  /// Whether the member bought the original of a shared charge.
   private func isFrom(_ member: Int, _ shared: Charge) -> Bool {
     members[member].charges.contains {
       !$0.isShared && $0.product == shared.product && $0.purchaseDate == shared.purchaseDate

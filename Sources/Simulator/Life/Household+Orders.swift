@@ -1,7 +1,6 @@
 import Time
 
 extension Household {
-  /// Performs an order that was checked before.
   mutating func carryOut(_ order: ResolvedAction, for member: Int, at date: Timestamp, in market: AppMarket) {
     switch order {
     case .subscribe(let product, let offer):

@@ -1,7 +1,6 @@
 import Signing
 import Time
 
-/// The state of a household's members after each event.
 extension Household {
   func customer(_ member: Int, in market: AppMarket) -> Customer {
     let person = members[member]

@@ -69,7 +69,6 @@ extension Household {
     tell(.refundReversed, of: member, charge: place, subscription: subscription, at: date)
   }
 
-  /// Decides a refund request by the behavior rates.
   mutating func decideRefund(_ place: Int, of member: Int, at date: Timestamp, in market: AppMarket) {
     guard members[member].charges[place].revocation == nil else { return }
     let habits = market.plan.habits
@@ -86,7 +85,6 @@ extension Household {
     }
   }
 
-  /// Finds the subscription of a charge.
   func subscription(ofCharge place: Int, of member: Int) -> Int? {
     let original = members[member].charges[place].originalID
     return members[member].subscriptions.firstIndex { $0.originalID == original }

@@ -6,7 +6,6 @@ import Time
 /// So a world may be stepped in any way, and the same seed gives the same events for each household.
 struct Household: Sendable {
   let number: Int32
-  /// The index among the world's apps.
   let app: Int32
   let environment: AppStoreEnvironment
   var members: [Member]
@@ -18,7 +17,6 @@ struct Household: Sendable {
   private(set) var sequence: Int32 = 0
   /// Events planned since the agenda last collected them.
   var planned: [ScheduledEvent] = []
-  /// The number of events ever planned.
   private var order: Int32 = 0
   /// The number of IDs in use; the first ones are of the members' downloads.
   private var slot = 8
@@ -35,7 +33,6 @@ struct Household: Sendable {
     lastDue = Timestamp(0)
   }
 
-  /// One customer of the app.
   struct Member: Sendable {
     let storefront: Storefront
     let hasAccountToken: Bool
@@ -48,7 +45,6 @@ struct Household: Sendable {
     /// Earlier versions of charges with their indexes, oldest first.
     var earlier: [(place: Int, charge: Charge)] = []
     var subscriptions: [Subscription] = []
-    /// The date and event of each restore.
     var restores: [(date: Timestamp, sequence: Int32)] = []
     /// Account tokens that were set later, by original transaction ID.
     var accountTokens: [Int64: String] = [:]

@@ -38,7 +38,6 @@ package struct HouseholdLife: Sendable {
     takePlans()
   }
 
-  /// The current state of each member.
   package var states: [CustomerState] {
     household.members.indices.map { household.state(of: $0, asOf: household.sequence, at: now, in: market) }
   }

@@ -5,7 +5,6 @@ package import Time
 ///
 /// The same plan, seed and start give the same people, here or in an `AppStoreWorld`.
 package struct Population: Sendable {
-  /// The households of one app and environment.
   private struct Part: Sendable {
     let households: Range<Int>
     let app: Int
@@ -95,7 +94,6 @@ package struct Population: Sendable {
     return household
   }
 
-  /// Creates the life of one household without orders.
   package func life(_ number: Int) -> HouseholdLife {
     let household = household(number)
     return HouseholdLife(household, in: markets[Int(household.app)], from: start)

@@ -19,7 +19,6 @@ struct ScheduledEvent: Hashable, Sendable {
   let member: UInt8
   /// The index of a subscription, a charge or a price change, depending on the kind.
   let index: Int32
-  /// The subscription's generation at the time of planning.
   let generation: Int32
 
   static func < (a: Self, b: Self) -> Bool { (a.date, a.household, a.order) < (b.date, b.household, b.order) }

@@ -1,6 +1,5 @@
 package import Time
 
-/// One event of a customer in a world's log, from which notifications are made.
 package struct WorldEvent: Hashable, Sendable {
   package enum Kind: UInt8, Hashable, Sendable, CaseIterable {
     case subscribed, resubscribed, renewed, recovered
@@ -28,6 +27,5 @@ package struct WorldEvent: Hashable, Sendable {
   package let charge: Int32
   /// The index among the member's subscriptions; -1 without one.
   package let subscription: Int32
-  /// Apple's word for the reason of a refund request.
   package let consumptionRequestReason: String?
 }

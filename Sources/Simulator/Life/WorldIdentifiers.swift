@@ -29,7 +29,6 @@ struct WorldIdentifiers: Hashable, Sendable {
     self.environment = environment
   }
 
-  /// Returns the ID with a number within a household.
   func id(_ slot: Int, of household: Int) -> Int64 {
     var jitter = SplitMix64(seed: UInt64(truncatingIfNeeded: base), part: household &* Self.slots &+ slot)
     return base + Int64(household) * Self.span + Int64(slot) * Self.step + Int64(jitter.number(in: 0..<400))

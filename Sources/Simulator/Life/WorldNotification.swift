@@ -28,7 +28,6 @@ package struct WorldNotification: Sendable {
     return household.transaction(Int(happening.charge), of: happening.member, asOf: happening.sequence, in: market)
   }
 
-  /// Apple's data about the customer at the event.
   package var state: CustomerState {
     household.state(of: happening.member, asOf: happening.sequence, at: happening.date, in: market)
   }
@@ -48,7 +47,6 @@ package struct WorldNotification: Sendable {
     return NotificationDraft(type, subtype, of: app, at: date, uuid: uuid, .data(subject))
   }
 
-  /// A stable UUID, equal for every call.
   private var uuid: String {
     var salt = SplitMix64(seed: market.seed ^ 0x6E6F_7469_6679, part: Int(household.number))
     var random = SplitMix64(seed: salt.next(), part: Int(happening.sequence) * 256 + Int(happening.kind.rawValue))

@@ -27,7 +27,6 @@ package struct ApplePKI: Sendable {
     return try generate(below: root, blueprint)
   }
 
-  /// Creates an intermediate and leaf below an existing root.
   package static func generate(
     below root: CertificateAuthority, _ blueprint: Blueprint
   ) throws(CertificateError) -> Self {

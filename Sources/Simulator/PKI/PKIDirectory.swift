@@ -9,7 +9,6 @@ package struct PKIDirectory: Sendable {
 
   private static let names = ["root", "intermediate", "leaf"]
   private static let receiptNames = names.map { "receipt-\($0)" } + ["transaction-signer"]
-  /// The largest size of a key or certificate.
   private static let sizeLimit = 64 << 10
 
   /// The reason why a file cannot be read or written, with the system's error.
@@ -31,7 +30,6 @@ package struct PKIDirectory: Sendable {
     return ApplePKI(root: parts[0], intermediate: parts[1], leaf: parts[2])
   }
 
-  /// Writes the receipt keys to the same directory.
   package func save(_ pki: ReceiptPKI) throws {
     try save(Self.receiptNames, [pki.root, pki.intermediate, pki.leaf, pki.transactionSigner])
   }

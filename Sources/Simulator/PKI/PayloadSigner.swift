@@ -3,7 +3,6 @@ package import Signing
 
 /// A signer of many payloads that encodes the header once.
 package struct PayloadSigner: Sendable {
-  /// The header's segment and the dot after it.
   private let header: [UInt8]
   private let key: SigningKey
 
@@ -20,7 +19,6 @@ package struct PayloadSigner: Sendable {
 
   package func sign(_ payload: JSONObject) throws(CertificateError) -> [UInt8] { try sign(payload: payload.encoded()) }
 
-  /// Creates the JWS as a JSON string, to be nested in another payload.
   package func nested(_ payload: JSONObject) throws(CertificateError) -> JSONValue {
     .string(String(decoding: try sign(payload), as: UTF8.self))
   }

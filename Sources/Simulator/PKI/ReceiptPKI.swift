@@ -29,7 +29,6 @@ package struct ReceiptPKI: Sendable {
     try generate(at: instant, keys: keys.get())
   }
 
-  /// Creates certificates with existing keys.
   package static func generate(at instant: Timestamp, keys: Self) throws(CertificateError) -> Self {
     let blueprint = Blueprint(at: instant)
     return try generate(below: .root(blueprint.root, key: keys.root.key), blueprint, keys: keys)

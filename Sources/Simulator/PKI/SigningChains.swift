@@ -3,7 +3,6 @@ package import Time
 
 /// The certificate chains of Apple's signatures: the present one, and wrong ones for faults.
 package struct SigningChains: Sendable {
-  /// The signer without faults.
   package let pki: ApplePKI
   package let present: PayloadSigner
   /// Below the same root, with a new intermediate and leaf, as after Apple's change of certificates.

@@ -2,9 +2,7 @@ import JSON
 import Signing
 package import Time
 
-/// Notifications without a purchase.
 extension NotificationDraft {
-  /// Creates the notification of Request a Test Notification.
   package static func test(of app: SimulatedApp, at date: Timestamp, uuid: String) -> Self {
     Self("TEST", of: app, at: date, uuid: uuid, .data(NotificationSubject()))
   }
@@ -28,7 +26,6 @@ extension NotificationDraft {
     return Self("RENEWAL_EXTENSION", "SUMMARY", of: app, at: date, uuid: uuid, .summary(summary.object))
   }
 
-  /// Reports a new token for purchases outside of the App Store.
   package static func externalPurchaseToken(
     _ id: String, of app: SimulatedApp, at date: Timestamp, uuid: String
   ) -> Self {

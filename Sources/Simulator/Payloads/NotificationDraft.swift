@@ -9,7 +9,6 @@ package struct NotificationDraft: Hashable, Sendable {
     case data(NotificationSubject)
     case summary(JSONObject)
     case externalPurchaseToken(JSONObject)
-    /// The payload of an app transaction.
     case appData(JSONObject)
   }
 
@@ -92,7 +91,6 @@ package struct NotificationDraft: Hashable, Sendable {
 package struct NotificationSubject: Hashable, Sendable {
   package var transaction: JSONObject?
   package var renewal: JSONObject?
-  /// Apple's number for the status of the subscription.
   package var status: Int64?
   package var consumptionRequestReason: String?
 

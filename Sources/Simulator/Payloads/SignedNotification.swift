@@ -31,7 +31,6 @@ package struct SignedNotification: Hashable, Sendable {
 
   package var signedPayload: [UInt8] { Array(body.dropFirst(Self.opening.count).dropLast(Self.closing.count)) }
 
-  /// Creates the body of any JWS.
   package static func body(signedPayload jws: [UInt8]) -> [UInt8] { opening + jws + closing }
 
   package var title: String { subtype.map { "\(notificationType)/\($0)" } ?? notificationType }

@@ -16,9 +16,7 @@ package struct SimulatedRenewal: Hashable, Sendable {
   }
 
   package var originalTransactionID: String
-  /// The current product.
   package var product: Product
-  /// The product of the next period.
   package var nextProduct: Product
   package var willRenew = true
   /// In thousandths of a US dollar; `nil` means the next product's price.
@@ -30,11 +28,9 @@ package struct SimulatedRenewal: Hashable, Sendable {
   ///
   /// 1: agreed, or notified without a question.
   package var priceIncreaseStatus: Int64?
-  /// The offer of the next period.
   package var offer: Offer?
   package var recentSubscriptionStartDate: Timestamp
   package var renewalDate: Timestamp?
-  /// The commitment of the current period.
   package var commitment: Commitment?
   /// Whether another commitment follows; within one, `willRenew` means another payment.
   package var renewsCommitment = true

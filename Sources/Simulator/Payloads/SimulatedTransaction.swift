@@ -121,7 +121,6 @@ package struct SimulatedTransaction: Hashable, Sendable {
   }
 }
 
-/// The reason and date of a revocation.
 package struct Revocation: Hashable, Sendable {
   /// The raw value is the payload's `revocationType`.
   package enum Kind: String, Hashable, Sendable, CaseIterable {

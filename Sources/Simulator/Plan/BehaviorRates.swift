@@ -7,7 +7,6 @@ package struct BehaviorRates: Hashable, Sendable {
   package var hasAccountToken = 700
   /// StoreKit 1 clients send receipts, StoreKit 2 clients signed transactions.
   package var usesStoreKit1 = 400
-  /// Preorders the app.
   package var preorders = 0
   /// Has the app from an organization that bought it: Apple's Volume Purchase Program.
   package var hasVolumeLicence = 0

@@ -16,7 +16,6 @@ package struct AppPlan: Hashable, Sendable {
   package var sharedSecret: String
   /// The number of customers without orders, in the app's environment.
   package var customers = 0
-  /// The number of the developer's testers in the Sandbox.
   package var testers = 0
   /// The time from the start of the world in which customers arrive, evenly.
   package var arrival = Interval.days(60)

@@ -14,13 +14,10 @@ package struct SignedReceiptMessage: Sendable {
     case one, none, two
     /// Signs attributes instead of the content: its type and its digest.
     case withAttributes
-    /// The digest in the attributes is of other content.
     case withAttributesOfOtherContent
-    /// The attributes lack the digest.
     case withoutDigest
     /// The digest is declared as SHA-512.
     case otherDigest
-    /// The signature is declared as ECDSA.
     case otherScheme
   }
 
@@ -79,7 +76,6 @@ package struct SignedReceiptMessage: Sendable {
 
   private static func indefinite(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] { [tag, 0x80] + content + [0, 0] }
 
-  /// Returns the issuer's name and the serial number of a certificate from this module.
   private static func issuerAndSerialNumber(of certificate: [UInt8]) -> [UInt8] {
     // SEQUENCE { SEQUENCE { [0] version, serial number, algorithm, issuer, … } }
     var offset = header(of: certificate, at: header(of: certificate, at: 0).content).content

@@ -28,7 +28,6 @@ package struct SimulatedReceipt: Sendable {
   /// Attributes unknown to every reader: their number and DER value.
   package var otherAttributes: [(type: Int64, value: [UInt8])] = []
 
-  /// A purchase in a receipt.
   package struct Purchase: Sendable {
     package var transaction: SimulatedTransaction
     /// Attribute 1703, which each restore changes.
@@ -181,6 +180,5 @@ extension [[UInt8]] {
 }
 
 extension Timestamp {
-  /// The date in whole seconds, as in receipts.
   fileprivate var rfc3339: String { Timestamp(wholeSeconds * 1_000).iso8601 }
 }

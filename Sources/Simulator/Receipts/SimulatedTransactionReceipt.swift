@@ -41,7 +41,6 @@ package struct SimulatedTransactionReceipt: Sendable {
     return Base64.standard.encode(Self.propertyList(lines))
   }
 
-  /// The signed bytes.
   package var purchaseInfo: [UInt8] { Self.propertyList(pairs) }
 
   /// The signed keys and values, in Apple's order as far as real receipts of 2012 and 2015 show it.

@@ -27,10 +27,8 @@ struct NotificationQueue: Sendable {
 
   subscript(number: Int) -> QueuedNotification { shipments[number] }
 
-  /// The time of the next send.
   var next: Timestamp? { turns.first?.date }
 
-  /// The number of planned sends.
   var waiting: Int { turns.count }
 
   @discardableResult
@@ -40,7 +38,6 @@ struct NotificationQueue: Sendable {
     return shipments.count - 1
   }
 
-  /// Removes the next due one from the queue, with its date.
   mutating func take(dueBy now: Timestamp) -> (number: Int, date: Timestamp)? {
     guard let first = turns.first, first.date <= now, let last = turns.popLast() else { return nil }
     if !turns.isEmpty {
@@ -50,7 +47,6 @@ struct NotificationQueue: Sendable {
     return (first.shipment, first.date)
   }
 
-  /// Requeues it for a later send.
   mutating func move(_ number: Int, to date: Timestamp) {
     shipments[number].isMoved = true
     plan(number, at: date)
@@ -58,7 +54,6 @@ struct NotificationQueue: Sendable {
 
   mutating func settle(_ number: Int, _ state: QueuedNotification.State) { shipments[number].state = state }
 
-  /// Stores the posted body and its generation.
   mutating func keep(_ number: Int, _ body: [UInt8], _ version: NotificationVersion) {
     shipments[number].version = version
     shipments[number].body = body

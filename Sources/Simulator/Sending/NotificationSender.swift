@@ -4,7 +4,6 @@ import Time
 
 /// Posts due notifications, one round after the other, and records the responses.
 final class NotificationSender: Sendable {
-  /// The result of a round.
   struct Summary: Sendable {
     var sent = 0
     var delivered = 0
@@ -18,7 +17,6 @@ final class NotificationSender: Sendable {
 
   /// The response deadline, in the machine's time.
   private static let deadline = Interval.seconds(10)
-  /// The number of response bytes to read.
   private static let answerLimit = 64 << 10
 
   private let client: HTTPClient
@@ -30,7 +28,6 @@ final class NotificationSender: Sendable {
   private let order: AsyncStream<Int?>.Continuation
 
   /// - Parameters:
-  ///
   ///   - parallel: posts in flight at the same time; with one, they arrive in their order.
   ///   - next: takes the next delivery out of the queue.
   ///   - record: records the result and plans the next attempt.

@@ -2,10 +2,8 @@ import JSON
 import Signing
 import Time
 
-/// One notification for a developer's server, and its outcome.
 struct QueuedNotification: Sendable {
   enum State: Hashable, Sendable, CaseIterable {
-    /// The next attempt is planned.
     case waiting
     case delivered
     /// No receiver accepted it, and no attempts are left.
@@ -50,7 +48,6 @@ struct QueuedNotification: Sendable {
   var attempts: [SendAttempt] = []
   /// The posted body, discarded when it is old.
   var body: [UInt8]?
-  /// The token that Request a Test Notification returned.
   var testToken: String?
   /// Whether a fault has already moved it in time, which happens once.
   var isMoved = false

@@ -5,7 +5,7 @@ package import Time
 ///
 /// Apple: "Responding to App Store Server Notifications". The sandbox tries once.
 package enum RetrySchedule {
-  /// The hours between attempts.
+  /// Returns the hours from each attempt to the next.
   package static func hours(_ version: NotificationVersion) -> [Int64] {
     switch version {
     case .v1: [6, 24, 48]

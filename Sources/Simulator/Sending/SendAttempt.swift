@@ -4,7 +4,6 @@ package import Time
 
 /// One attempt to deliver a notification; Apple: sendAttemptItem.
 package struct SendAttempt: Hashable, Sendable {
-  /// Apple's names of results.
   package enum Result: String, Hashable, Sendable, CaseIterable {
     case success = "SUCCESS"
     case timedOut = "TIMED_OUT"

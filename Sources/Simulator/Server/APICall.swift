@@ -6,7 +6,6 @@ import Time
 /// An authorized call of the App Store Server API.
 struct APICall: Sendable {
   let operation: APIOperation
-  /// The variable parts of the path.
   let parameters: [String]
   let request: HTTPRequest
   /// The app of the token, in the environment of the path.
@@ -15,7 +14,6 @@ struct APICall: Sendable {
   /// The machine's time, by which limits count.
   let receivedAt: Timestamp
 
-  /// Returns the required body.
   func object() throws(APIErrorCode) -> JSONObject {
     guard let object = (try? JSONReader.read(request.body))?.object else { throw .generalBadRequest }
     return object

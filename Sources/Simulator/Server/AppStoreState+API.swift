@@ -29,7 +29,6 @@ extension AppStoreState {
 
   // MARK: Owners
 
-  /// Finds the customer of an ID in the path.
   func customer(_ call: APICall, _ id: String) throws(APIErrorCode) -> CustomerID {
     guard Self.isID(id) else { throw .invalidTransactionId }
     guard
@@ -39,7 +38,6 @@ extension AppStoreState {
     return customer
   }
 
-  /// Finds a purchase by its transaction ID or by one that a restore created.
   func purchase(
     _ call: APICall, _ id: String
   ) throws(APIErrorCode) -> (customer: CustomerID, purchase: WorldPurchase) {

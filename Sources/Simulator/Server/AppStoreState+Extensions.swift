@@ -18,7 +18,6 @@ struct MassExtension: Sendable {
 
 /// Extend a Subscription Renewal Date, and for all active subscribers.
 extension AppStoreState {
-  /// The common members of both requests.
   private struct Request {
     let days: Int
     let identifier: String

@@ -45,7 +45,6 @@ extension AppStoreState {
     return NotificationDelivery(shipment: number, destination: destination, body: body, date: date, copies: copies)
   }
 
-  /// Returns the later time that a fault chose.
   private func postponed(_ number: Int, _ date: Timestamp, _ faults: [Fault]) -> Timestamp? {
     guard mailroom[number].attempts.isEmpty else { return nil }
     for fault in faults {
@@ -108,7 +107,6 @@ extension AppStoreState {
 }
 
 extension AppStoreState {
-  /// Returns the event with the state at its time.
   func notification(of shipment: QueuedNotification) -> WorldNotification? {
     guard case .happening(let happening, let customer) = shipment.subject else { return nil }
     return world.notification(of: happening, to: customer)

@@ -10,18 +10,15 @@ struct AppStoreState: Sendable {
   var faults: FaultPlan
   var mailroom = NotificationQueue()
   var destinations: [SimulatedAppScope: Destination] = [:]
-  /// The shipments of test notifications, by token.
   var tests: [String: Int] = [:]
   var massExtensions: [MassExtension.Key: MassExtension] = [:]
   /// The dates of each subscription's extensions by request, oldest first.
   var extensions: [String: [Timestamp]] = [:]
   /// The dates of first pages of each customer's history that were requested and found.
   var historiesBegun: [CustomerID: [Timestamp]] = [:]
-  /// The developers' consumption reports, oldest first.
   var consumption: [ConsumptionReport] = []
   /// The size limit of every list that is retained for people to view.
   static let limit = 100_000
-  /// The source of IDs that Apple creates on request.
   private var random: SplitMix64
 
   init(world: AppStoreWorld) {
@@ -39,7 +36,6 @@ struct AppStoreState: Sendable {
     return app
   }
 
-  /// Queues the world's new notifications.
   mutating func collect() {
     for notification in world.drainNotifications() { mailroom.accept(QueuedNotification(notification)) }
   }

@@ -2,9 +2,7 @@ import HTTPServer
 import JSON
 import Time
 
-/// The effects of faults on a response.
 enum FaultyResponse {
-  /// Returns the response that replaces any other, if a fault requests one.
   static func replacement(_ faults: [Fault], at now: Timestamp) -> HTTPResponse? {
     for fault in faults {
       switch fault.kind {

@@ -2,11 +2,9 @@ import JSON
 import Signing
 import Time
 
-/// Signs the payloads of one response or notification, correctly or with faults.
 struct ResponseSigner: Sendable {
   /// The chain that the faults select, for payloads that are signed elsewhere.
   let signer: PayloadSigner
-  /// The world's time in the signature.
   let date: Timestamp
   private let hasUnknownFields: Bool
   private let isSpoilt: Bool
@@ -48,7 +46,6 @@ struct ResponseSigner: Sendable {
 }
 
 extension SigningChains {
-  /// Returns the signer that a fault selects.
   func signer(_ faults: [Fault]) -> PayloadSigner {
     for fault in faults {
       switch fault.kind {

@@ -25,7 +25,6 @@ package struct RunningAppStore: Sendable {
     package init() {}
   }
 
-  /// Certificates of an earlier run.
   package struct KeptPKI: Sendable {
     package let pki: ApplePKI
     /// The URL of the responder in them; `nil` if they name none.
@@ -45,7 +44,6 @@ package struct RunningAppStore: Sendable {
   private let apps: [AppPlan]
 
   /// - Parameters:
-  ///
   ///   - world: the initial world; its earlier notifications are not sent.
   ///   - clock: the machine's, by which tokens and OCSP responses are judged.
   package static func start(
@@ -107,7 +105,6 @@ package struct RunningAppStore: Sendable {
     environment == .production ? productionURL : sandboxURL
   }
 
-  /// Sends later notifications of an app's environment to a URL.
   package func send(_ place: SimulatedAppScope, to destination: Destination) {
     store.live.withLock { $0.destinations[place] = destination }
   }
@@ -115,13 +112,10 @@ package struct RunningAppStore: Sendable {
   /// The times of first pages of each customer's history, by the machine's clock.
   package var historiesBegun: [CustomerID: [Timestamp]] { store.live.withLock { $0.historiesBegun } }
 
-  /// The current world time.
   package var now: Timestamp { store.live.withLock { $0.world.now } }
 
-  /// The current world.
   package var world: AppStoreWorld { store.live.withLock { $0.world } }
 
-  /// Responds and sends until cancelled.
   package func run() async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { await store.run() }

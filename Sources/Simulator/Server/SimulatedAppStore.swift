@@ -10,7 +10,6 @@ package import Time
 /// Production is at the base path and the Sandbox below `/sandbox`, with the same paths each. Tokens are checked
 /// against the machine's clock; the rest uses the world's.
 package final class SimulatedAppStore: HTTPHandler, Sendable {
-  /// The signing keys and the apps.
   package struct Identity: Sendable {
     package let chains: SigningChains
     package let receiptPKI: ReceiptPKI
@@ -34,7 +33,6 @@ package final class SimulatedAppStore: HTTPHandler, Sendable {
   let sender: NotificationSender
 
   /// - Parameters:
-  ///
   ///   - parallel: notifications in flight at the same time; with one, they arrive in their order.
   package init(
     world: AppStoreWorld, identity: Identity, clock: WallClock, pace: WorldClock.Pace = .stepped,
@@ -74,7 +72,6 @@ package final class SimulatedAppStore: HTTPHandler, Sendable {
     }
   }
 
-  /// Advances the world to the current time.
   private func keepPace() {
     guard let time = pace.worldTime(at: clock.now()) else { return }
     live.withLock { state in

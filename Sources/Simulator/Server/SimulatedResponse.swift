@@ -17,7 +17,6 @@ package struct SimulatedResponse: Sendable {
     self.signer = signer
   }
 
-  /// A subscription in a Get All Subscription Statuses response.
   package struct Status: Hashable, Sendable {
     package var status: Int64
     package var transaction: SimulatedTransaction
@@ -45,7 +44,6 @@ package struct SimulatedResponse: Sendable {
     return answer.object
   }
 
-  /// Get Transaction History: one page.
   package func history(
     _ transactions: [SimulatedTransaction], revision: String = "1_0", hasMore: Bool = false
   ) throws(CertificateError) -> JSONObject {
@@ -86,6 +84,5 @@ package struct SimulatedResponse: Sendable {
 }
 
 extension WorldSubscription {
-  /// The subscription in a Get All Subscription Statuses response.
   package var answer: SimulatedResponse.Status { SimulatedResponse.Status(status, transaction, renewal) }
 }

@@ -8,7 +8,6 @@ package struct Story: Sendable {
   ///
   /// Messages of other apps are not its own.
   package let apps: [SimulatedApp]
-  /// The scenes in the order of arrival.
   package private(set) var scenes: [Scene]
 
   package init(apps: [SimulatedApp], scenes: [Scene]) {
@@ -16,7 +15,6 @@ package struct Story: Sendable {
     self.scenes = scenes
   }
 
-  /// The expected result of a message.
   package enum Expectation: Hashable, Sendable {
     case stored
     /// Already known, byte for byte: accepted without a change.
@@ -27,7 +25,6 @@ package struct Story: Sendable {
     case refused(String)
   }
 
-  /// One message before it is signed.
   package struct Scene: Hashable, Sendable {
     package enum Content: Hashable, Sendable {
       case notification(NotificationDraft)
@@ -40,7 +37,6 @@ package struct Story: Sendable {
       case bytes([UInt8])
     }
 
-    /// A sentence for people about the scene.
     package let caption: String
     package let content: Content
     package let expectation: Expectation
@@ -51,7 +47,6 @@ package struct Story: Sendable {
       self.expectation = expectation
     }
 
-    /// The notification, genuine or imitated.
     package var draft: NotificationDraft? {
       switch content {
       case .notification(let draft), .repetition(let draft), .forgery(let draft), .tampering(let draft): draft

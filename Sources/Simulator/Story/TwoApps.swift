@@ -1,7 +1,6 @@
 import Signing
 package import Time
 
-/// Two apps and their customers, with every event that can happen to a purchase.
 enum TwoApps {
   static let inkwell: AppPlan = .sample("com.example.inkwell", appAppleID: 1_580_234_117)
 
@@ -20,7 +19,6 @@ enum TwoApps {
 
   private static let year = "explorer.yearly"
 
-  /// The main customers of the story.
   static var cast: [Script.Role] {
     let (notes, maps) = (inkwell.app.bundleID, trailhead.app.bundleID)
     return [
@@ -96,7 +94,6 @@ enum TwoApps {
     return wrong + [Script.Role(name: "Ida", app: trailhead.app.bundleID, steps: [.init(.hours(1), nil)])]
   }
 
-  /// Creates messages without a purchase.
   static func notices(from start: Timestamp, to ida: SimulatedAppTransaction, uuid: () -> String) -> [Story.Scene] {
     let app = trailhead.app
     return [
@@ -118,8 +115,8 @@ enum TwoApps {
 }
 
 extension Story {
-  /// Creates a story of two apps and nine customers over five months, with all events of purchases and seven wrong
-  /// messages.
+  /// Creates a story of two apps and nine customers over five months, with all events of purchases, six wrong messages,
+  /// a duplicate and a late one.
   ///
   /// 160 days after `start`, every customer's status is one that a message reported. Certificates must be valid until
   /// then.

@@ -1,6 +1,6 @@
 import JSON
 
-/// The story's seven wrong messages, one of each kind.
+/// The story's wrong messages, one of each kind.
 struct WrongMessages {
   /// The only genuine messages about their customers, of two registered apps and an unregistered one.
   let forged: WorldNotification
@@ -8,10 +8,8 @@ struct WrongMessages {
   let stranger: WorldNotification
   let contradicting: WorldNotification
   let legacy: WorldNotification
-  /// The app that the contradicting message names.
   let other: SimulatedApp
 
-  /// Returns the scenes with the wrong ones between them.
   func mixed(into scenes: [Story.Scene]) -> [Story.Scene] {
     var mixed = scenes
     repeatOne(in: &mixed)

@@ -3,7 +3,6 @@ import JSON
 import Signing
 import Time
 
-/// The verifyReceipt endpoint.
 extension AppStoreState {
   /// The request's three values; Apple: requestBody.
   private struct Request {
@@ -25,7 +24,6 @@ extension AppStoreState {
   }
 
   /// - Parameters:
-  ///
   ///   - environment: of the requested address.
   ///   - now: with milliseconds, as Apple's `request_date`.
   func verifyReceipt(
@@ -111,7 +109,6 @@ extension AppStoreState {
     }
   }
 
-  /// Returns a response that is a status and little more.
   static func verdict(_ status: Int64, _ environment: AppStoreEnvironment) -> JSONObject {
     var answer = PayloadMembers()
     if ![21_000, 21_002, 21_003, 21_007, 21_008].contains(status) {

@@ -10,7 +10,6 @@ struct SentReceipt: Hashable, Sendable {
     case transaction
   }
 
-  /// The identifying members of a purchase.
   struct Purchase: Hashable, Sendable {
     /// The receipt's ID, which each restore changes.
     var transactionID = ""
@@ -25,16 +24,13 @@ struct SentReceipt: Hashable, Sendable {
   var createdAt = Timestamp(0)
   /// Attribute 12, the signing date; the Unix epoch for transaction receipts, which lack it.
   var signedAt = Timestamp(0)
-  /// The purchases in the receipt's order.
   var purchases: [Purchase]
 
-  /// The status that rejects a receipt.
   enum Refusal: Int64, Error, Hashable, Sendable {
     case malformed = 21_002
     case notAuthentic = 21_003
   }
 
-  /// The largest receipt in bytes.
   static let limit = 8 << 20
 
   /// Parses `receipt-data` that `pki` signed.
@@ -96,7 +92,6 @@ struct SentReceipt: Hashable, Sendable {
     return Timestamp((days * 86_400 + parts[3] * 3_600 + parts[4] * 60 + parts[5]) * 1_000)
   }
 
-  /// Returns a time at which the leaf is valid.
   private static func validity(of pki: ReceiptPKI) -> Timestamp? {
     Timestamp((pki.leaf.certificate.validity.lowerBound + 1) * 1_000)
   }

@@ -1,7 +1,6 @@
 package import Signing
 package import Time
 
-/// The current data of a world.
 extension AppStoreWorld {
   package func contains(_ customer: CustomerID) -> Bool {
     households.indices.contains(customer.household)

@@ -36,7 +36,6 @@ package struct AppStoreWorld: Sendable {
 
   package enum EnrolmentError: Error, Hashable, Sendable {
     case unknownApp
-    /// No relative in that app and environment.
     case unknownRelative
     /// A family of six, or a world of a million households.
     case full

@@ -1,4 +1,3 @@
-/// An ordered act on a customer, now.
 package enum ManualAction: Hashable, Sendable {
   /// Buys, with the effect that follows from the product: a first subscription, a resubscription, an immediate upgrade,
   /// a change for the next period or its reversal, an offer for the next period, or a single purchase.
@@ -26,11 +25,9 @@ package enum ManualAction: Hashable, Sendable {
   case restore
   /// Finishes a consumable; later receipts omit it.
   case finish(transaction: String)
-  /// Performs Set App Account Token.
   case setAccountToken(String, originalTransaction: String)
 }
 
-/// The reason why an act is impossible.
 package struct ManualActionError: Error, Hashable, Sendable {
   package enum Code: String, Hashable, Sendable, CaseIterable {
     case unknownCustomer, unknownProduct, unknownOffer, unknownTransaction, unknownSubscription

@@ -6,9 +6,7 @@ package import Time
 /// The n-th is the same for the same seed and start. Customers come in groups, whose notifications alternate. Adjacent
 /// notifications are of many customers, and each customer's are in order.
 package struct NotificationStream: Sendable {
-  /// The customers of one group.
   private let customers: Int
-  /// The notifications of each customer.
   private let length: Int
   private var blockSize: Int { customers * length }
 

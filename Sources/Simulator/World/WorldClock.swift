@@ -1,9 +1,7 @@
 package import Time
 
-/// The relation of a world's time to the machine's.
 package struct WorldClock: Hashable, Sendable {
   package enum Pace: Hashable, Sendable {
-    /// A world second takes a second.
     case real
     /// The number of world seconds in a second; below one it is one.
     case accelerated(Int64)

@@ -91,7 +91,6 @@ struct APIAccess: Sendable {
     }
   }
 
-  /// Returns the named or only app with its newest key.
   private static func registered(
     _ arguments: ParsedArguments, _ options: DatabaseOptions, _ connection: Connection, _ terminal: Terminal
   ) async throws -> (AppWithAPIKey, Keyring) {

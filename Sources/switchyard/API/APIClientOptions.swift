@@ -14,7 +14,6 @@ struct APIClientOptions: Sendable {
   let verifier: SignedDataVerifier
 
   /// - Parameters:
-  ///
   ///   - hosts: nil: Apple's.
   ///   - pool: of the ledger in which the budget is shared; nil: this command has its own budget.
   init(_ arguments: ParsedArguments, _ hosts: AppStoreHosts?, sharing pool: Pool?) throws {

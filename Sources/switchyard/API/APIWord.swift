@@ -44,7 +44,6 @@ struct APIWord: Sendable {
   }
 
   private var hasBody: Bool { ["POST", "PUT"].contains(row.method) }
-  /// A change, or a call without a purchase, needs one environment.
   private var needsEnvironment: Bool { row.changes || !namesPurchase }
   private var namesPurchase: Bool {
     ["anyTransactionId", "transactionId", "originalTransactionId", "orderId"].contains(row.parameters.first)
@@ -111,7 +110,6 @@ struct APIWord: Sendable {
 
   // MARK: Reading
 
-  /// Reads the pages of a response in the first environment that knows the ID.
   private func read(
     _ call: APIRequest<JSONObject>, _ access: APIAccess, _ arguments: ParsedArguments, _ terminal: Terminal
   ) async throws -> ExitStatus {
@@ -205,7 +203,6 @@ struct APIWord: Sendable {
 }
 
 extension APIRequest<JSONObject> {
-  /// The start of the next page, with its parameter name.
   fileprivate func cursor(of answer: JSONObject) -> (name: String, value: String)? {
     for name in ["revision", "paginationToken"] {
       if let value = answer[name]?.string { return (name, value) }

@@ -10,7 +10,6 @@ struct VerifiedAnswer {
   private(set) var json: JSONObject = [:]
   /// The number of signed texts, without nested ones.
   private(set) var count = 0
-  /// The reasons why some of them are not shown.
   private(set) var refusals: [VerificationError] = []
   private let verifying: ItemVerifier
 
@@ -103,7 +102,6 @@ enum MemberText {
   }
 }
 
-/// The columns of a response's rows.
 private enum AnswerColumns: CaseIterable {
   case notifications, subscriptions, transactions, attempts
 

@@ -143,7 +143,6 @@ enum AppSet {
 }
 
 extension AnswerClients {
-  /// A short explanation.
   var summary: String {
     switch self {
     case .password: "password: subscriptions are shown only with the shared secret"
@@ -153,7 +152,6 @@ extension AnswerClients {
 }
 
 extension UnprovenForwarding {
-  /// A short explanation.
   var summary: String {
     switch self {
     case .allow: "allow: unproven messages are forwarded"

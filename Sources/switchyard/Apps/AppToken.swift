@@ -97,7 +97,6 @@ enum AppToken {
     return .done
   }
 
-  /// Returns the text of --dry-run.
   private static func would(
     _ sentence: String, _ object: JSONObject, _ arguments: ParsedArguments, _ terminal: Terminal
   ) throws -> ExitStatus {

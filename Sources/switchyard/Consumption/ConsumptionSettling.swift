@@ -93,7 +93,6 @@ enum ConsumptionSettling {
     }
   }
 
-  /// - Parameter state: the current state of the request.
   private static func say(
     _ done: String, _ request: ConsumptionRequestRecord, _ state: ConsumptionRequestRecord.State, _ answer: JSONObject?,
     because reason: String? = nil, _ arguments: ParsedArguments, _ terminal: Terminal

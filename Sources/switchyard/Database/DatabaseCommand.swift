@@ -96,7 +96,6 @@ enum DatabaseCommand {
 }
 
 extension Migrator.Status {
-  /// The version, and the next step.
   var text: String {
     if isCurrent { return "version \(installed), current" }
     return "version \(installed), this build knows \(known): "

@@ -33,7 +33,6 @@ enum DatabaseDump {
 
   private static let page = 64 << 10
 
-  /// Writes pages and reports the lines of each; returns the error, if any.
   private static func write(
     from session: Session, to terminal: Terminal, _ note: (Int) -> Void
   ) throws(DatabaseError) -> Terminal.OutputError? {

@@ -34,7 +34,6 @@ enum DatabaseKeep {
 }
 
 extension Logger {
-  /// Logs the database's events, for the analysis of failures.
   fileprivate func note(_ report: SupervisorReport) {
     switch report {
     case .event(.moved(let reason)): notice("the data is elsewhere", metadata: ["reason": "\(reason)"])

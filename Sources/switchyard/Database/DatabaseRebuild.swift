@@ -94,7 +94,6 @@ struct DatabaseRebuild {
     return .done
   }
 
-  /// Reports the progress of a stopped rebuild.
   private func sayStopped(_ wantsJSON: Bool) {
     if wantsJSON {
       let summary: JSONObject = ["messages": .integer(Int64(progress.count)), "complete": false]

@@ -27,7 +27,6 @@ final class DemoBackEnd: HTTPHandler, Service {
   /// Sets whether it responds with 503 and stores nothing.
   func setDown(_ isDown: Bool) { state.withLock { $0.isDown = isDown } }
 
-  /// The number of different bodies received.
   var count: Int { state.withLock { $0.heard.count } }
 
   func respond(to request: HTTPRequest) async -> HTTPResponse {

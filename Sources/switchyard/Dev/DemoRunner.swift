@@ -16,7 +16,6 @@ import Time
 /// Inkwell stays on V1, and Trailhead switches from V1 to V2 in the middle. At the end Inkwell goes live, and its old
 /// clients get responses without Apple. Every result is checked.
 final class DemoRunner: Service {
-  /// The locations of the story's parts.
   struct Stage: Sendable {
     let appStore: RunningAppStore
     let oldBackEnd: DemoBackEnd
@@ -25,7 +24,6 @@ final class DemoRunner: Service {
     let samples: String?
     /// The directory of the world's files, for `simulate control`.
     let directory: String
-    /// The options by which commands find the same database.
     let databaseOptions: String
   }
 
@@ -56,7 +54,6 @@ final class DemoRunner: Service {
       plan: WorldPlan(apps: apps), seed: UInt64(bitPattern: now.sinceEpoch), start: now - .days(days))
   }
 
-  /// Whether the story ended with every check passed.
   var wentAsExpected: Bool { wentWell.withLock { $0 } }
 
   func run() async throws {
@@ -98,7 +95,6 @@ final class DemoRunner: Service {
 
   private var operated: StoryOperator { StoryOperator(running: stage.running, now: now) }
 
-  /// Registers both apps with their secrets and destinations; returns a token for each.
   private func register() async throws -> [String: String] {
     var tokens: [String: String] = [:]
     for plan in stage.appStore.world.apps {

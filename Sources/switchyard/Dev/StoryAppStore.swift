@@ -4,7 +4,6 @@ import Time
 
 /// A client of the simulated App Store's public controls, over HTTP.
 final class StoryAppStore {
-  /// An attempt to send a notification, with its result.
   struct Telling {
     let app: String
     /// The V2 type, for both generations.
@@ -13,7 +12,6 @@ final class StoryAppStore {
     let version: Int64
     /// Apple's name of the result, such as `SUCCESS` or `NO_RESPONSE`.
     let result: String
-    /// The date in the world.
     let date: Timestamp
     /// The number of the attempt, from 1.
     let attempt: Int
@@ -28,7 +26,6 @@ final class StoryAppStore {
 
   private let url: String
   private let client: HTTPClient
-  /// The attempts that were already returned, for each notification.
   private var seen: [Int] = []
 
   init(controlURL: String, client: HTTPClient) {
@@ -58,20 +55,17 @@ final class StoryAppStore {
     _ = try await order("POST", "advance", ["milliseconds": .integer(minutes * 60_000)])
   }
 
-  /// Sets the URL and generation of an app's Production notifications.
   func send(_ app: String, to url: String, version: Int64) async throws {
     _ = try await order(
       "PUT", "destinations",
       ["bundleId": .string(app), "environment": "Production", "url": .string(url), "version": .integer(version)])
   }
 
-  /// Loses the next notification of this type permanently.
   func lose(_ notificationType: String) async throws {
     _ = try await order(
       "POST", "faults", ["fault": "dropped", "on": "notifications", "operation": .string(notificationType)])
   }
 
-  /// Switches Apple's verifyReceipt off permanently.
   func closeVerifyReceipt() async throws {
     _ = try await order("POST", "faults", ["fault": "serverError", "on": "verifyReceipt", "times": .null])
   }
@@ -81,7 +75,6 @@ final class StoryAppStore {
     String(decoding: try await send("GET", "customers/\(customer)/receipt", nil), as: UTF8.self)
   }
 
-  /// Returns the data of a perfect back end now.
   func truth() async throws -> [JSONObject] {
     let lines = try await send("GET", "truth", nil).split(separator: 0x0A)
     return try lines.compactMap { try JSONReader.read(Array($0)).object }

@@ -30,6 +30,5 @@ struct StoryForgeries: Sendable {
     v1 = try legacy.body(signedBy: receiptPKI)
   }
 
-  /// The simulated App Store reported no purchase.
   struct NothingToForge: Error {}
 }

@@ -44,7 +44,6 @@ extension StoryTale {
       "Without Apple's verifyReceipt it still is, and shows that she resumed auto-renewal")
   }
 
-  /// Returns a response without the differing members, in a fixed key order.
   private static func plain(_ answer: JSONObject) -> JSONValue {
     func plain(_ value: JSONValue) -> JSONValue {
       switch value {

@@ -8,7 +8,6 @@ struct StoryReport {
     .init("OUTCOME"),
   ])
 
-  /// - Parameter version: of the notification; nil without one.
   mutating func add(day: Int64, app: String, _ caption: String, _ title: String, version: Int64?, _ outcome: String) {
     table.add([
       "\(day)", app.split(separator: ".").last.map(String.init) ?? app, caption, title, version.map { "V\($0)" } ?? "",
@@ -19,7 +18,6 @@ struct StoryReport {
   func print(to terminal: Terminal) throws { try terminal.write(table.render(for: terminal)) }
 }
 
-/// The promises of a story, with their results.
 struct StoryChecks {
   private(set) var failures = 0
   private var lines: [String] = []
@@ -32,14 +30,12 @@ struct StoryChecks {
   func print(to terminal: Terminal) throws { try terminal.write("\nChecked\n\n" + lines.joined()) }
 }
 
-/// The final data about a purchase, as a table.
 struct KnownReport {
   private var table = TextTable([
     .init("APP"), .init("ORIGINAL TRANSACTION"), .init("PRODUCT"), .init("PURCHASES", .right), .init("STATUS"),
     .init("SIGNED"),
   ])
 
-  /// Adds the lookup result of one originalTransactionId.
   mutating func add(app: String, _ result: JSONObject) {
     let purchases = (result["purchases"]?.array ?? []).compactMap(\.object)
     let subscription = result["subscriptions"]?.array?.first?.object

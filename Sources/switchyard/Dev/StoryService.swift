@@ -1,14 +1,11 @@
 import HTTPClient
 import JSON
 
-/// Switchyard's public interface over HTTP, for a story.
 struct StoryService: Sendable {
   let url: String
-  /// The tokens by bundle ID.
   let tokens: [String: String]
   let client: HTTPClient
 
-  /// Returns the URL to which Apple posts an app's notifications.
   func notificationsURL(_ app: String) -> String { "\(url)/notifications/\(app)" }
 
   /// Posts a body; returns the response's result, such as `stored` or `quarantined`.

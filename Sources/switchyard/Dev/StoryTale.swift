@@ -2,7 +2,6 @@ import HTTPClient
 import JSON
 import Time
 
-/// The story, scene by scene, and its final checks.
 final class StoryTale {
   private typealias App = DemoRunner
 
@@ -12,9 +11,7 @@ final class StoryTale {
   private(set) var report = StoryReport()
   private(set) var known = KnownReport()
   var checks = StoryChecks()
-  /// The originalTransactionId of Dev's subscription.
   private(set) var dev = ""
-  /// Anna's ID for the App Store's controls.
   private(set) var anna = ""
 
   let appStore: StoryAppStore
@@ -25,11 +22,9 @@ final class StoryTale {
   private let start: Timestamp
   private let days: Int64
   private var minutes: Int64 = 0
-  /// The number of different messages that reached Switchyard.
   private var arrived = 0
 
   /// - Parameters:
-  ///
   ///   - secrets: V1's, by bundle ID.
   ///   - start: the beginning of the world, `days` ago.
   init(
@@ -82,7 +77,6 @@ final class StoryTale {
     try await pass(hours: days * 24 - minutes / 60 - 3, "", "")
   }
 
-  /// Advances the story's last hours.
   func passTheRest() async throws { try await pass(hours: days * 24 - minutes / 60, "", "") }
 
   /// Sends an old client's call through Switchyard, which returns Apple's response and stores its data.

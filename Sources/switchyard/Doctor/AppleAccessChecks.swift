@@ -52,7 +52,6 @@ struct AppleAccessChecks {
     return checks
   }
 
-  /// Returns the command that seals a secret again.
   private static func again(_ kind: CredentialTable.Kind, _ app: String) -> String {
     switch kind {
     case .apiKey: "`switchyard app add \(app) --key-file FILE --key-id ID --issuer ID`"

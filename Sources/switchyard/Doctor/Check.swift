@@ -1,14 +1,12 @@
 import JSON
 import Runtime
 
-/// The result of one doctor check.
 struct Check: Sendable {
   enum Level: String, Sendable, CaseIterable { case ok, warn, fail }
 
   let name: String
   let level: Level
   let detail: String
-  /// The fix.
   let remedy: String?
 
   static func ok(_ name: String, _ detail: String) -> Self {
@@ -23,7 +21,6 @@ struct Check: Sendable {
     Self(name: name, level: .fail, detail: detail, remedy: remedy)
   }
 
-  /// One line: level, subject and fix.
   var line: String {
     let remedy = remedy.map { "; \($0)" } ?? ""
     return "\(level.rawValue.padding(to: 4))  \(name.padding(to: 14))  \(detail)\(remedy)"

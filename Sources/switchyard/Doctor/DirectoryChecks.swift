@@ -3,7 +3,6 @@ import Ledger
 import Runtime
 import Signing
 
-/// Checks of the data directory, its disk, and the master key.
 struct DirectoryChecks {
   let all: [Check]
 

@@ -4,7 +4,6 @@ import Purchases
 import Signing
 import Time
 
-/// Checks of the schema, the apps and the quarantine.
 struct LedgerChecks {
   let all: [Check]
 
@@ -114,7 +113,6 @@ struct LedgerChecks {
     }
   }
 
-  /// Returns the fix of a reason that an operator can fix.
   private static func remedy(_ reason: QuarantineTable.Reason) -> String {
     let replay = "then `switchyard quarantine replay --code \(reason.code)`"
     return switch reason.code {

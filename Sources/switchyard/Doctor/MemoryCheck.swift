@@ -1,12 +1,10 @@
 import Ledger
 import Runtime
 
-/// Checks that the ledger fits into the database's memory.
 struct MemoryCheck {
   let check: Check
 
   /// - Parameters:
-  ///
   ///   - bufferPool: the largest part of its tables that the server holds in memory.
   ///   - ledger: data and indexes of all tables together.
   ///   - machine: the machine's memory for a private database; nil for an operator's own server.

@@ -3,7 +3,6 @@ import Ledger
 import Purchases
 import Time
 
-/// Checks for destinations that do not accept forwarded messages.
 struct OutboxChecks {
   let all: [Check]
 

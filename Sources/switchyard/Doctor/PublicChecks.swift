@@ -9,7 +9,6 @@ import Time
 struct PublicChecks {
   let all: [Check]
 
-  /// The response to a stranger.
   struct Answer: Sendable {
     /// `nil` without a response.
     let status: Int?
@@ -88,7 +87,6 @@ struct PublicChecks {
       : .ok("metrics", "are not shown to strangers (\(answer.reason))")
   }
 
-  /// Checks the paths that require a token.
   static func closed(_ name: String, _ answers: [Answer]) -> Check {
     let closed: Set<Int?> = [401, 403, 404, 429]
     guard let open = answers.first(where: { !closed.contains($0.status) }) else {

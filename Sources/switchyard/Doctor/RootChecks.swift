@@ -2,7 +2,6 @@ import Runtime
 import Signing
 import Time
 
-/// Checks the validity of the trusted roots.
 struct RootChecks {
   let all: [Check]
 

@@ -3,7 +3,6 @@ import Ledger
 import Purchases
 import Rollout
 
-/// Checks of the stages in which Switchyard responds to verifyReceipt.
 struct StageChecks {
   let all: [Check]
 

@@ -86,7 +86,6 @@ struct Explanation {
     ]
   }
 
-  /// Whether the limit shortens a list.
   var isCut: Bool {
     guard let most = limit.count else { return false }
     return dossier.customers.values.contains { $0.count > most }
@@ -182,7 +181,6 @@ struct ExplainedThing {
     let rows: [String]
   }
 
-  /// The fields that any source states.
   let fields: [Field]
 
   /// Returns the rows of `Mappings` behind a source's field, given all its fields.

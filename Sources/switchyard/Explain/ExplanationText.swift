@@ -60,7 +60,6 @@ extension Explanation {
 
   private static let claimsShown = 12
 
-  /// Returns a line below a table that shows only the newest rows; otherwise nothing.
   private func rest(of count: Int, _ what: String) -> String {
     guard let most = limit.count, count > most else { return "" }
     return "the newest \(most) of \(count) \(what); --limit \(count) shows all\n"

@@ -58,7 +58,6 @@ struct ExtractCommand {
     try await ExtractCommand(arguments).run(terminal)
   }
 
-  /// The option of commands that write rejected rows.
   static let forSpreadsheet = Option.flag(
     "for-spreadsheet",
     "Put an apostrophe in front of the cells of rejected rows that a spreadsheet would run as formulas. Such a file is for "

@@ -6,7 +6,6 @@ import Time
 /// The output of `extract` on stderr: the progress, and finally the result of every row.
 struct ExtractReport: Sendable {
   private static let heartbeat = Interval.seconds(30)
-  /// The number of doubtful line spans that are shown to people.
   private static let shownSpans = 10
   private static let redraw = Interval.milliseconds(250)
 
@@ -70,7 +69,6 @@ struct ExtractReport: Sendable {
     }
   }
 
-  /// The reason why a run ended before its input.
   struct Failure {
     let reason: String
     /// Whether the output may have more lines than the summary counts, the last of them cut.
@@ -115,7 +113,6 @@ struct ExtractReport: Sendable {
     terminal.note(text)
   }
 
-  /// Returns the damage of a table: doubtful lines, and the first row that does not fit the header.
   private func damage(_ figures: ExtractionProgress.Figures) -> String {
     func of(_ file: String?) -> String { file.map { " of \(UsageError.shown($0))" } ?? "" }
     var text = figures.doubtful.prefix(Self.shownSpans).map { span in

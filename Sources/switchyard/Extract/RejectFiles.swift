@@ -5,7 +5,6 @@ import Synchronization
 final class RejectFiles: Sendable {
   private enum Target: Sendable {
     case file(OutputFile)
-    /// - Parameter input: the input folder.
     case folder(String, input: String)
   }
 
@@ -29,7 +28,6 @@ final class RejectFiles: Sendable {
     target = .folder(Self.withSlash(path), input: Self.withSlash(input))
   }
 
-  /// Whether each file of the input has its own file.
   var isSeparate: Bool {
     switch target {
     case .file: false

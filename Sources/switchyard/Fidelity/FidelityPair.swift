@@ -3,7 +3,6 @@ import Receipts
 import Time
 import Wire
 
-/// A receipt and Apple's response for it.
 struct FidelityPair {
   struct PostedReceipt {
     let path: String

@@ -47,7 +47,6 @@ struct JWSVerify {
   private static let inputLimit = 256 << 20
 
   private let verifier: SignedDataVerifier
-  /// With --check-revocation.
   private let revocations: RevocationCache?
   private let expectation: ExpectedClaims
   /// Checked afterwards, where `expectation` cannot.

@@ -12,7 +12,6 @@ struct SignedInput {
   /// The reason why a line has no JWS: a code as stable as those of verification.
   struct Problem: Error {
     enum Code: String {
-      /// The text is not acceptable JSON.
       case notJSON
       /// JSON without `signedPayload`.
       case noSignedPayload

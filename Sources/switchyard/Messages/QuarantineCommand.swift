@@ -123,6 +123,5 @@ extension QuarantineListing {
     ]
   }
 
-  /// The detail without terminal control characters.
   fileprivate var plainDetail: String { String(detail.unicodeScalars.map { $0.value < 0x20 ? " " : Character($0) }) }
 }

@@ -70,7 +70,6 @@ struct InlineMigration {
     return record.accounts.allRejected == 0 ? .done : .doneWithRejects
   }
 
-  /// Reports a job that no longer runs, or that waits for another process.
   private func end(
     of job: Int, _ pool: Pool
   ) async throws -> (state: MigrationJob.State, accounts: MigrationCounts) {

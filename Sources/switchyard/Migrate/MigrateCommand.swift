@@ -58,7 +58,6 @@ enum MigrateCommand {
     }
   }
 
-  /// Makes changes in order, and shows the job.
   static func apply(
     _ changes: [ChangeMigration.Change], to number: Int, on connection: Connection, _ arguments: ParsedArguments,
     _ terminal: Terminal

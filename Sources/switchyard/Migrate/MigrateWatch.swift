@@ -56,7 +56,6 @@ enum MigrateWatch {
 
   private static let idleTime = Duration.seconds(3)
 
-  /// The recent rate per second.
   private struct Pace {
     var rows: Int64 = 0
     var ids: Int64 = 0

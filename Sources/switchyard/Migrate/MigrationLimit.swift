@@ -16,7 +16,6 @@ struct MigrationLimit {
   /// The text for people: `at most 30 s (Apple's limit …)`, or `waits for …`.
   var text: String { seconds.map { "at most \($0) s (\(cause))" } ?? "waits for \(cause)" }
 
-  /// The settings that an app needs before Apple is asked.
   private struct Setup {
     let learned: AdaptiveRate?
     let hasKey: Bool

@@ -36,7 +36,6 @@ struct MigrationPlan {
   /// A customer costs a call for the history, and one for the statuses.
   static let callsPerLookUp = 2
 
-  /// Whether every row that was read was rejected.
   var rejectsAll: Bool { estimate.accounts.rows > 0 && estimate.accounts.allRejected == estimate.accounts.rows }
   /// Whether a job is pointless: every row was read, and rejected.
   var isUseless: Bool { rejectsAll && estimate.isWhole }
@@ -65,7 +64,6 @@ struct MigrationPlan {
     ]
   }
 
-  /// The data with which a plan file begins.
   struct Begin {
     let parts: [MigrationJobTable.NewPart]
     let bundleID: String?
@@ -135,7 +133,6 @@ extension MigrationPlan.Place {
 }
 
 extension MigrationSource {
-  /// The location and the columns of a table, for people.
   fileprivate var details: String {
     switch self {
     case .files: name
@@ -153,7 +150,6 @@ extension InputColumns {
   fileprivate static let ids = "where a receipt is unusable the id in"
   private static let shown = 20
 
-  /// The columns of a file that are read or ignored, for people.
   fileprivate var details: String {
     guard let receipt else {
       return ": \(format.name)" + (names.isEmpty ? "" : ", each row recognized by its content, members \(list(names))")

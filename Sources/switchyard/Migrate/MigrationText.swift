@@ -3,7 +3,6 @@ import Ledger
 import Operations
 import Runtime
 
-/// The text of a bulk migration for people.
 enum MigrationText {
   static func status(_ record: MigrationRecord, for terminal: Terminal) -> String {
     let (job, accounts) = (record.job, record.accounts)
@@ -53,7 +52,6 @@ enum MigrationText {
     return limits.isEmpty ? "no limits" : "limits of \(limits.joined(separator: ", "))"
   }
 
-  /// Returns a name for a table, which may be unknown.
   static func known(_ name: String) -> String { name.isEmpty ? "not known" : name }
 
   /// `6 in = 4 usable + 1 duplicates + 0 without purchases + 1 rejected`.

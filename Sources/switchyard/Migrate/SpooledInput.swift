@@ -8,7 +8,6 @@ final class SpooledInput: Sendable {
   private let directory: String
   private let paths = Mutex<[String]>([])
 
-  /// - Parameter directory: the data directory.
   init(in directory: String) { self.directory = directory }
 
   /// Returns the path of the whole copy; a stopped command stops it, even with partial input.

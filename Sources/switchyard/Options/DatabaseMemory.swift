@@ -1,7 +1,6 @@
 import Database
 import Runtime
 
-/// The size of the private database's buffer pool.
 enum DatabaseMemory {
   static let option = Option.value(
     "database-memory", "SIZE", environment: "SWITCHYARD_DATABASE_MEMORY",
@@ -11,12 +10,10 @@ enum DatabaseMemory {
   /// The smallest size with which a server works.
   static let least = ByteSize(32 << 20)
 
-  /// Returns bytes within the bounds.
   static func size(_ arguments: ParsedArguments) throws(UsageError) -> ByteSize {
     let memory = max(least, ByteSize(MachineMemory().bytes))
     return try arguments.size("database-memory", in: least...memory) ?? standard(of: memory)
   }
 
-  /// Returns the default for a machine with this memory.
   static func standard(of memory: ByteSize) -> ByteSize { max(least, ByteSize(memory.bytes / 4)) }
 }

@@ -18,7 +18,6 @@ struct DatabaseOptions: Sendable {
   let dataDirectory: String
   /// The private database's buffer pool, if this process starts it.
   let memory: ByteSize
-  /// Whether the operator set that size.
   private let asksForMemory: Bool
   /// `nil` means the private database.
   let url: DatabaseURL?
@@ -43,13 +42,10 @@ struct DatabaseOptions: Sendable {
   /// The file that pauses bulk migrations in all processes of this data directory.
   var migrationFlag: String { "\(dataDirectory)/migrate.pause" }
 
-  /// The absolute path of that file, if it exists.
   var raisedMigrationFlag: String? { FileMetadata(migrationFlag) == nil ? nil : FileMetadata.absolute(migrationFlag) }
 
-  /// The directory of the private database.
   var embeddedDirectory: String { "\(dataDirectory)/database" }
 
-  /// The settings of the private server.
   var serverSettings: EmbeddedServer.Settings {
     var settings = EmbeddedServer.Settings()
     settings.bufferPool = memory.bytes
@@ -94,7 +90,6 @@ struct DatabaseOptions: Sendable {
     return size.flatMap { $0 }.map { ByteSize($0) }
   }
 
-  /// This program as the process that runs the database.
   private var keeper: SupervisorProgram {
     SupervisorProgram(
       path: ProcessEnvironment.program,
@@ -123,7 +118,6 @@ struct DatabaseOptions: Sendable {
 }
 
 extension DatabaseOptions {
-  /// The longest wait of the last user for the private database to stop.
   private static let longestStop = Interval.seconds(30)
 
   /// Runs `body` on the database, with this process as a user of a private one.

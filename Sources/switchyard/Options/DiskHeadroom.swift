@@ -3,7 +3,6 @@ import Ledger
 import Runtime
 import Service
 
-/// The disk space that must stay free.
 enum DiskHeadroom {
   static let option = Option.value(
     "disk-headroom", "SIZE", default: ByteSize(Int(DiskSpaceMonitor.Settings.standard)).exact,

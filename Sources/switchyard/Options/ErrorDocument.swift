@@ -22,7 +22,6 @@ struct ErrorDocument {
     return name.prefix(1).lowercased() + name.dropFirst()
   }
 
-  /// The commands in the text.
   private var nextSteps: [String] {
     if let error = error as? UsageError { return [error.path.joined(separator: " ") + " --help"] }
     return "\(error)".split(separator: "`", omittingEmptySubsequences: false).enumerated()

@@ -20,7 +20,6 @@ extension JSONObject {
   /// The object with the signal that stopped the command, if any: `"stoppedBy": "SIGINT"`.
   var notingStop: JSONObject { notingStop(of: CommandShutdown.current) }
 
-  /// Returns the object outside of the command's task.
   func notingStop(of stop: CommandShutdown?) -> JSONObject {
     var object = self
     object["stoppedBy"] = stop?.signal.map { .string($0.name) }

@@ -97,7 +97,6 @@ struct MissingMasterKey: ExitStatusError, CustomStringConvertible {
   }
 }
 
-/// The master key file has other content.
 struct MasterKeyFileError: ExitStatusError, CustomStringConvertible {
   let path: String
   let reason: String

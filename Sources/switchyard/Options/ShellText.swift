@@ -1,7 +1,6 @@
 import Runtime
 
 extension String {
-  /// The text quoted as one shell word.
   var shellQuoted: String { "'\(replacing("'", with: #"'\''"#))'" }
 }
 

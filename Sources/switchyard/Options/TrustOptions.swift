@@ -24,7 +24,6 @@ struct TrustOptions: Sendable {
   private static let acknowledgement = "i-know-this-root-can-make-purchases-count"
   private static let limit = 1 << 20
 
-  /// A root that is trusted in addition to Apple's.
   struct AddedRoot: Sendable {
     let root: RootCertificate
     let environment: AppStoreEnvironment
@@ -33,9 +32,7 @@ struct TrustOptions: Sendable {
 
   /// The added roots, in the order of the command line.
   let added: [AddedRoot]
-  /// The roots of signed data.
   let roots: TrustedRoots
-  /// The roots of receipts.
   let receipts: ReceiptTrust
 
   init(_ arguments: ParsedArguments) throws {
@@ -92,10 +89,8 @@ struct TrustOptions: Sendable {
     return (signed, receipts)
   }
 
-  /// A decoder of incoming messages with today's roots.
   var adapter: MessageDecoder { adapter(revocations: nil) }
 
-  /// Creates a decoder that also checks revocation.
   func adapter(revocations: RevocationCache?) -> MessageDecoder {
     MessageDecoder(
       verifier: SignedDataVerifier(roots: roots, revocations: revocations), receipts: ReceiptReader(trust: receipts))

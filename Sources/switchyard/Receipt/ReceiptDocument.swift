@@ -9,7 +9,6 @@ import Time
 struct ReceiptDocument {
   private let file: String
   private let reading: ReceiptReadResult?
-  /// The reason why the file cannot be read.
   private let problem: String?
 
   init(file: String, reading: ReceiptReadResult) {

@@ -34,7 +34,6 @@ struct ReceiptInspect {
     try ReceiptInspect(arguments).run(arguments.positionals, terminal)
   }
 
-  /// The largest input in bytes; every receipt is shorter.
   private static let inputLimit = 32 << 20
 
   private let reader: ReceiptReader

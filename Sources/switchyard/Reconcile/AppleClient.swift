@@ -24,7 +24,6 @@ struct AppleClient {
   let client: AppStoreClient
 
   /// - Parameters:
-  ///
   ///   - hosts: nil: Apple's.
   ///   - pool: of the ledger in which the budget is shared with every other process.
   init(_ hosts: AppStoreHosts?, sharing pool: Pool) {

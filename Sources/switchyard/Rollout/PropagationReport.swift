@@ -39,7 +39,6 @@ extension StagePropagation {
     ]
   }
 
-  /// Returns one sentence with the number of services that follow, and the names of the others.
   fileprivate func line(otherwise consequence: String) -> String {
     guard count > 0 else { return status }
     let (seconds, tenths) = (waited.milliseconds / 1_000, waited.milliseconds % 1_000 / 100)

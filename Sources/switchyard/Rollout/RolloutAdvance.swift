@@ -118,7 +118,6 @@ enum RolloutAdvance {
       "\(isDry ? "would be: " : "")\(plan.bundleID) \(environment.rawValue): \(plan.ids) \(kind.name) accepted")
   }
 
-  /// Takes the step in one environment, or reports the missing evidence.
   private static func take(
     _ advance: AdvanceRollout, forced isForced: Bool, accepting isAccepting: Bool, by author: AuditContext,
     _ arguments: ParsedArguments,

@@ -19,7 +19,6 @@ struct RolloutAuto {
     .flag("once", "With --auto, for cron: look once, take the step if it is proven, and end."),
   ]
 
-  /// Whether an option is given that requires --auto.
   static func isGiven(_ arguments: ParsedArguments) -> Bool {
     arguments.flag("once") || ["until", "stay", "every"].contains { !arguments.valuesGiven($0).isEmpty }
   }
@@ -31,7 +30,6 @@ struct RolloutAuto {
   private let isOnce: Bool
   private let wantsJSON: Bool
   private let terminal: Terminal
-  /// The last text, which is not repeated.
   private var said = ""
 
   init(_ arguments: ParsedArguments, asking demand: RolloutEvidence.Requirements, _ terminal: Terminal) throws {

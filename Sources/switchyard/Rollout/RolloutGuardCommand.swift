@@ -104,7 +104,6 @@ enum RolloutGuardCommand {
 }
 
 extension GuardRule {
-  /// The JSON for programs.
   var json: JSONObject {
     [
       "impactPerMillion": .integer(Int64(mostImpact)), "windowSeconds": .integer(Int64(window)),

@@ -94,7 +94,6 @@ enum RolloutSet {
     return share
   }
 
-  /// The effect of a service that does not follow.
   static let consequence = "Calls there may still be answered as in the stage before"
 
   private static func json(_ change: SetStage.Change, isDry: Bool, _ followed: PropagationReport?) -> JSONObject {

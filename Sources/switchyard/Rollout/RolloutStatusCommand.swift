@@ -126,7 +126,6 @@ enum RolloutStatusCommand {
 }
 
 extension RolloutStatus {
-  /// The command that lists differences caused by a missing history.
   fileprivate var nextOfIncomplete: String {
     let (app, environment) = (standing.app.bundleID, standing.flag.environment.rawValue)
     return "switchyard compare list --app \(app) --environment \(environment) --cause incomplete"
@@ -176,7 +175,6 @@ extension RolloutStatus {
     ])
   }
 
-  /// The customers that the guard checks.
   private var guardSeen: JSONValue {
     guard let seen else { return .null }
     return .object(["customers": .integer(Int64(seen.customers)), "affected": .integer(Int64(seen.affected))])

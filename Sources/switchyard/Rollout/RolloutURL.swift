@@ -53,7 +53,6 @@ enum RolloutURL {
 extension NotificationArrival {
   fileprivate var environment: String { standing.flag.environment.rawValue }
 
-  /// The result of the last TEST.
   fileprivate var test: String {
     guard let heartbeat else { return "-" }
     if heartbeat.lostSince != nil { return "lost" }

@@ -51,7 +51,6 @@ enum SeedsRun {
     }
   }
 
-  /// Returns the numbers of customers looked up and of IDs that wait.
   private static func run(
     _ asking: AppleClient, _ intake: IngestDecider, _ keys: Keyring, _ pool: Pool, _ terminal: Terminal
   ) async throws -> (asked: Int, left: Int) {

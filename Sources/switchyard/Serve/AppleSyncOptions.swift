@@ -5,7 +5,6 @@ import Service
 import Signing
 import Time
 
-/// The intervals at which a running service asks Apple.
 enum AppleSyncOptions {
   static let options: [Option] =
     [

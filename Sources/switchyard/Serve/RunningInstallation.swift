@@ -13,7 +13,6 @@ struct RunningInstallation {
   let installation: Application
   /// The URL of the service, without a path.
   let url: String
-  /// The URL of the metrics, if they have their own listener.
   let metricsURL: String?
   let database: DatabaseConfiguration
   let keys: Keyring
@@ -73,7 +72,6 @@ struct RunningInstallation {
     (privateDatabase.map { [PrivateDatabaseService(database: $0)] } ?? []) + installation.services
   }
 
-  /// The line with the URLs.
   var greeting: JSONObject {
     var greeting: JSONObject = ["ready": true, "url": .string(url), "database": .string(kind)]
     if let metricsURL { greeting["metrics"] = .string(metricsURL) }

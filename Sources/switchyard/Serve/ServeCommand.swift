@@ -55,6 +55,5 @@ enum ServeCommand {
     return .done
   }
 
-  /// The time that the service may take to stop.
   private static let gracePeriod = Interval.seconds(25)
 }

@@ -5,7 +5,6 @@ import Service
 import Signing
 import Time
 
-/// The listeners of the service, and their permitted clients.
 struct ServeOptions: Sendable {
   static let options: [Option] = [
     .value(
@@ -138,7 +137,6 @@ struct ServeOptions: Sendable {
     return (address.isEmpty ? "127.0.0.1" : String(address), port)
   }
 
-  /// Whether only this machine can connect.
   private static func isLoopback(_ address: String) -> Bool { address == "::1" || address.hasPrefix("127.") }
 
   private static func url(_ option: String, _ arguments: ParsedArguments) throws -> String {

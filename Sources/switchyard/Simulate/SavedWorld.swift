@@ -14,14 +14,12 @@ struct SavedWorld: Sendable {
 
   private static let (clockName, keyName) = ("clock.json", "api.key")
 
-  /// The state of an earlier run.
   struct Memory {
     fileprivate let clock: JSONObject
     fileprivate let pki: ApplePKI
     fileprivate let receiptPKI: ReceiptPKI
     fileprivate let apiKey: SigningKey
 
-    /// The identity of the world.
     var identity: JSONObject? { clock["world"]?.object }
     /// The time until which its customers had lived at the start and at the end.
     var end: Timestamp? { clock["asOf"]?.integer.map { Timestamp($0) } }

@@ -5,7 +5,6 @@ import Time
 
 /// `switchyard simulate control`: orders to a served simulated App Store.
 enum SimulateControl {
-  /// The words, with their HTTP requests.
   private static let orders: [(word: String, method: String, path: String, help: String)] = [
     ("world", "GET", "world", "its time and numbers"),
     ("advance", "POST", "advance", "let time pass: days=30, milliseconds=… or to=…"),
@@ -22,7 +21,6 @@ enum SimulateControl {
     ("truth", "GET", "truth", "the truth about all customers: v1Only=true"),
   ]
 
-  /// The largest response: the truth about a world with many customers.
   private static let limit = 1 << 30
 
   static let command = Command(
@@ -105,7 +103,6 @@ enum SimulateControl {
   }
 }
 
-/// No simulator listens at the control URL.
 private struct SimulatorNotRunning: ExitStatusError, CustomStringConvertible {
   let detail: String
 

@@ -7,7 +7,6 @@ import Simulator
 ///
 /// The files are the same for a served world and a generated one.
 struct WorldFiles: Sendable {
-  /// The number of customers or households in parallel.
   private static let block = 32
 
   struct Lines: Sendable {
@@ -16,7 +15,6 @@ struct WorldFiles: Sendable {
     var notifications: [UInt8] = []
     var written = Written()
 
-    /// - Parameter pki: signs the receipt.
     mutating func add(_ state: CustomerState, receiptsBy pki: ReceiptPKI) throws {
       written.customers += 1
       for line in state.truth { truth += line.encoded() + [0x0A] }
@@ -33,7 +31,6 @@ struct WorldFiles: Sendable {
     }
   }
 
-  /// The counts of written items.
   struct Written: Sendable {
     var customers = 0
     var receipts = 0

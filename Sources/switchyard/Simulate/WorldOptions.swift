@@ -6,7 +6,6 @@ import Time
 
 /// The options of a simulated world, the same for `--generate` and `--port`, so that both have the same customers.
 struct WorldOptions: Sendable {
-  /// The environment of the customers.
   enum Place: String, CaseIterable {
     case sandbox, production
   }
@@ -35,7 +34,6 @@ struct WorldOptions: Sendable {
   let end: Timestamp
 
   /// - Parameters:
-  ///
   ///   - customers: the allowed number.
   ///   - standard: the end unless `--as-of` gives another.
   ///   - kept: the end when the world was begun before, which overrides all others.
