@@ -1,5 +1,5 @@
 extension String {
-  /// The text, or as much of its beginning as fits a column of `width` bytes: whole characters, never half of one.
+  /// Returns the text, or its longest prefix of whole characters that fits a column of `width` bytes.
   func cut(to width: Int) -> String {
     if utf8.count <= width { return self }
     var cut = ""

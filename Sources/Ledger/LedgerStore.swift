@@ -3,17 +3,19 @@ package import Signing
 import Synchronization
 import Time
 
-/// What is known, in MySQL: every accepted message, and what all of them together say.
+/// The ledger in MySQL: every accepted message, and the data derived from them.
 package final class LedgerStore: Sendable {
   package let pool: Pool
   package let bodies: BodyVault
-  /// Certificate headers that are in the database for sure; Apple uses a handful.
+  /// The certificate headers that the database certainly has.
+  ///
+  /// Apple uses a handful.
   let writtenHeaders = Mutex<Set<Digest>>([])
 
-  /// When this process last noted that each app was heard of.
+  /// The last time that this process stored each app's last notification.
   let heard = Mutex<[LastNotificationTable.Key: Timestamp]>([:])
 
-  /// What quarantine keeps, as it was a moment ago, with what this process has added since.
+  /// A recent quarantine usage, with this process's own additions.
   struct Known {
     var usage: [QuarantineSource: QuarantineUsage]
     let readAt: ContinuousClock.Instant
@@ -21,10 +23,10 @@ package final class LedgerStore: Sendable {
 
   let quarantined = Mutex<Known?>(nil)
 
-  /// Messages of this process that nobody vouches for and that were set aside without being forwarded.
+  /// The number of this process's unverified messages that were quarantined without being forwarded.
   let unforwarded = Mutex(0)
 
-  /// Ids that only unsigned messages of this process name and that were not queued, because too many wait.
+  /// The number of IDs from only unsigned messages of this process that were not queued because too many wait.
   let unqueuedIDs = Mutex(0)
 
   package init(pool: Pool, keys: Keyring) {
@@ -32,7 +34,7 @@ package final class LedgerStore: Sendable {
     bodies = BodyVault(keys)
   }
 
-  /// How many messages that nobody vouches for were not forwarded since this was last asked, because too many waited.
+  /// Returns the number of unverified messages not forwarded since the last call because too many waited.
   package func takeUnforwarded() -> Int {
     unforwarded.withLock { count in
       defer { count = 0 }
@@ -40,7 +42,7 @@ package final class LedgerStore: Sendable {
     }
   }
 
-  /// How many ids that only unsigned messages name were not queued since this was last asked, because too many waited.
+  /// Returns the number of IDs from only unsigned messages not queued since the last call because too many waited.
   package func takeUnqueuedIDs() -> Int {
     unqueuedIDs.withLock { count in
       defer { count = 0 }

@@ -2,10 +2,10 @@ import Database
 import Purchases
 import Signing
 
-/// A table by the key under which its rows are looked up, mostly behind an app and an environment, and the index that has it.
+/// A table with the key and the index that look up its rows, mostly within an app and an environment.
 ///
-/// Each form names the index and the order of the join, for the reason that `SQL.listed` gives. A condition after a form,
-/// as `AND …`, uses the index too if the index has the column.
+/// Each form names the index and the order of the join, for the reason in `SQL.listed`. A condition after a form, as
+/// `AND …`, uses the index too if the index has the column.
 struct Table: Sendable {
   let name: SQL
   private let key: SQL
@@ -15,12 +15,12 @@ struct Table: Sendable {
     (self.name, self.key, self.index) = (name, key, index)
   }
 
-  /// The rows of each of the ids.
+  /// Returns the rows of the IDs.
   func each(_ ids: [String], in scope: AppScope) -> SQL {
     "\(.listed(ids)) STRAIGHT_JOIN \(by(index)) ON \(in: scope) AND \(key) = listed.wanted"
   }
 
-  /// The rows of each of the ids and each of the kinds.
+  /// Returns the rows of the IDs with one of the kinds.
   func each(_ ids: [String], kinds: [Int], in scope: AppScope) -> SQL {
     """
     \(.listed(ids)) STRAIGHT_JOIN \(.codes(kinds, "kinds")) STRAIGHT_JOIN \(by(index))
@@ -28,17 +28,17 @@ struct Table: Sendable {
     """
   }
 
-  /// The rows of each of the digests, for any app.
+  /// Returns the rows of the digests, for any app.
   func each(_ digests: [[UInt8]]) -> SQL {
     "\(.listed(digests)) STRAIGHT_JOIN \(by(index)) ON \(name).\(key) = listed.wanted"
   }
 
-  /// The rows of the id in each environment.
+  /// Returns the rows of the ID in each environment.
   func everywhere(_ id: String, of app: App.ID) -> SQL {
     "\(.places) STRAIGHT_JOIN \(by(index)) ON app = \(app.number) AND environment = places.code AND \(key) = \(id)"
   }
 
-  /// The rows of each of the ids in each environment.
+  /// Returns the rows of the IDs in each environment.
   func everywhere(_ ids: [String], of app: App.ID) -> SQL {
     """
     \(.listed(ids)) STRAIGHT_JOIN \(.places) STRAIGHT_JOIN \(by(index))
@@ -46,7 +46,7 @@ struct Table: Sendable {
     """
   }
 
-  /// The rows of the id of each of the kinds in each environment.
+  /// Returns the rows of the ID with one of the kinds in each environment.
   func everywhere(_ id: String, kinds: [Int], of app: App.ID) -> SQL {
     """
     \(.places) STRAIGHT_JOIN \(.codes(kinds, "kinds")) STRAIGHT_JOIN \(by(index))
@@ -54,10 +54,10 @@ struct Table: Sendable {
     """
   }
 
-  /// The rows of one id, for an `ORDER BY` and a `LIMIT`.
+  /// Returns the rows of one ID, for an `ORDER BY` and a `LIMIT`.
   func range(_ id: String, in scope: AppScope) -> SQL { "\(by(index)) WHERE \(in: scope) AND \(key) = \(id)" }
 
-  /// The table itself, to be read or changed by an index of it.
+  /// Returns the table with one of its indexes, for a query or a change.
   func by(_ index: SQL) -> SQL { "\(name) FORCE INDEX (\(index))" }
 
   /// Returns the digests that have a row.
@@ -97,7 +97,7 @@ struct Table: Sendable {
 }
 
 extension Session {
-  /// Reads rows by their ids, as many at a time as a statement lists, in order.
+  /// Reads rows by their IDs, in order, as many at a time as a statement lists.
   func read(
     _ columns: SQL, of table: Table, _ ids: some Sequence<String>, in scope: AppScope, _ rest: SQL = "",
     each: (Row) throws(DatabaseError) -> Void
@@ -109,14 +109,14 @@ extension Session {
 }
 
 extension SQL.Interpolation {
-  /// That a row is of this app and environment.
+  /// Appends the condition that a row belongs to this app and environment.
   mutating func appendInterpolation(in scope: AppScope) {
     appendInterpolation("app = \(scope.app.number) AND environment = \(scope.environment.code)" as SQL)
   }
 }
 
 extension SQL {
-  /// Numbers as a table with one column `code`, to look up each of them.
+  /// Returns numbers as a table with one column `code`, for a join.
   fileprivate static func codes(_ codes: [Int], _ name: SQL) -> SQL {
     let each: [SQL] = codes.map { "SELECT \(digits: Int64($0)) AS code" }
     return "(\(each.joined(separator: " UNION ALL "))) \(name)"

@@ -1,16 +1,19 @@
 package import Purchases
 package import Time
 
-/// What the ledger knows of one Apple account's purchases of one app: what an answer of verifyReceipt is composed from.
+/// The ledger's purchases of one Apple account in one app, from which a verifyReceipt response is composed.
 ///
-/// The purchases of the ids that were asked for, and of those that one history of Apple's held together with one of them.
+/// They include the purchases of the requested IDs and of the IDs that one history of Apple holds together with one of
+/// them.
 package struct CustomerStatements: Sendable {
-  /// Apple's word on an id of which it has no history.
+  /// Apple's response about an ID that has no history.
   package struct Unknown: Hashable, Sendable {
     package let settledAt: Timestamp
     package let reason: String
 
-    /// Whether Apple knows no such id; else the account is gone.
+    /// Whether Apple does not know the ID.
+    ///
+    /// Otherwise the account is gone.
     var isOfID: Bool { !reason.contains("4040001") }
 
     package init(settledAt: Timestamp, reason: String) {
@@ -20,31 +23,32 @@ package struct CustomerStatements: Sendable {
   }
 
   package let scope: AppScope
-  /// The ids that were asked for.
   package let asked: [String]
-  /// Every id of the account that is known, those that were asked for first.
+  /// The known IDs of the account, the requested ones first.
   package internal(set) var originalTransactionIDs: [String]
-  /// When the history was last asked for that held each id.
+  /// The time of the latest request to Apple for the history that holds each ID.
   package internal(set) var histories: [String: Timestamp] = [:]
-  /// Ids that were asked for and that Apple knows nothing of.
+  /// The requested IDs that Apple does not know.
   package internal(set) var unknown: [String: Unknown] = [:]
-  /// When Apple last said that of one of them, if it did of all, and had told of other customers of the app before: with the key of
-  /// another app it says the same of every id.
+  /// The last time that Apple did not know one of the requested IDs.
+  ///
+  /// Set only if Apple knows none of them and returned other histories of the app before: with another app's key Apple
+  /// knows no ID.
   package internal(set) var forgottenSince: Timestamp?
-  /// Ids that Apple links with one of these and that no history has held yet: a purchase since the last one, perhaps.
+  /// The IDs that Apple links with one of these and that no history holds yet, for example of a new purchase.
   package internal(set) var unheld: [String] = []
-  /// Whether Apple is being asked, or is to be asked, about one of the ids.
+  /// Whether a lookup of one of the IDs is waiting or in flight.
   package internal(set) var hasOpenLookUp = false
-  /// What Apple signed of each purchase, and no claim.
+  /// The purchases that Apple signed, without unsigned claims.
   package internal(set) var purchases: [PurchaseStatement] = []
-  /// What Apple's own answers of verifyReceipt, which were fetched here, said of each purchase.
+  /// The purchases in Apple's verifyReceipt responses that Switchyard fetched itself.
   package internal(set) var answered: [PurchaseStatement] = []
-  /// What Apple signed of each renewal.
+  /// The renewals that Apple signed.
   package internal(set) var renewals: [RenewalStatement] = []
-  /// When Apple last said, of each originalTransactionId, that the customer was asked to agree to a price.
+  /// The last time that Apple asked the customer to consent to a price increase, by originalTransactionId.
   package internal(set) var askedToConsent: [String: Timestamp] = [:]
 
-  /// By what the history is called that held each id.
+  /// The name of the history that holds each ID.
   var historyNames: [String: String] = [:]
 
   package init(scope: AppScope, asked: [String]) {

@@ -3,15 +3,18 @@ package import Purchases
 import Time
 
 extension LedgerStore {
-  /// The most rows of one kind that an answer is composed from; no customer is known to have more.
+  /// The maximum number of rows of one kind for a response.
+  ///
+  /// No known customer has more.
   package static let mostKnowledge = IDResolution.mostRows
 
-  /// What is known of the account to whom these originalTransactionIds belong, read over one connection.
+  /// Returns the ledger's data about the account that owns these originalTransactionIds, read over one connection.
   ///
-  /// A few statements by key, however much else is known; `tooLarge` beyond so many rows of one kind.
+  /// It runs a few statements by key, regardless of the amount of other data. It throws `tooLarge` above `most` rows of
+  /// one kind.
   ///
-  /// - Parameter countsClaims: whether rows that only unsigned messages claim count too. They are passed over, but anybody with
-  ///   the app's shared secret can have made any number of them: otherwise read one such account at a time.
+  /// - Parameter countsClaims: whether rows that only unsigned messages claim count too. They are skipped, but every
+  ///   holder of the app's shared secret can create any number of them. If false, read one such account at a time.
   package static func knowledge(
     of ids: [String], app: App, environment: Environment, atMost most: Int = mostKnowledge,
     countsClaims: Bool = false, in session: borrowing Session
@@ -23,7 +26,7 @@ extension LedgerStore {
     if knowledge.histories.isEmpty, ids.allSatisfy({ knowledge.unknown[$0]?.isOfID == true }),
       let last = knowledge.unknown.values.map(\.settledAt).min()
     {
-      // Some of them, for there may be millions.
+      // Limited, since there may be millions of rows.
       let isProven = try !session.query(
         """
         SELECT 1 FROM (SELECT asked_at FROM \(Table.histories.by("PRIMARY")) WHERE app = \(app.id.number) LIMIT 1000) told
@@ -38,14 +41,14 @@ extension LedgerStore {
     for ids in knowledge.originalTransactionIDs.parts() {
       let purchases = Table.purchases.each(ids, in: scope)
       if countsClaims {
-        // Without an order it ends with the limit, however much there is.
-        // Each source may tell of all that is signed, so of a customer of so many there are some times as many.
+        // Without ORDER BY the query ends at the limit. Each source may state every purchase, so a customer has up to
+        // that many rows per source.
         let limit = Source.allCases.count * most
         let all = try session.query("SELECT 1 FROM \(purchases) LIMIT \(limit + 1)")
         guard all.count <= limit else { throw ReadLimit.tooLarge(most) }
       }
       let heard: SQL = "WHERE source IN (\(Source.signedV2.rawValue), \(Source.verifyReceiptAnswer.rawValue))"
-      // Without an order the server ends with the limit, and copies nothing to sort it.
+      // Without ORDER BY the server stops at the limit and does not copy rows to sort them.
       let told = try PurchaseTable.read(
         from: purchases, heard, names, 2 * most + 1, order: "NULL", in: session
       ).sorted { $0.key < $1.key }
@@ -71,9 +74,10 @@ extension LedgerStore {
     return knowledge
   }
 
-  /// In which environments something signed is known of the id: for receipts that sign none.
+  /// Returns the environments that have signed data about the ID, for receipts without a signed environment.
   ///
-  /// - Parameter limit: rows below the id, claimed ones too, beyond which it is `tooLarge`; nil: none.
+  /// - Parameter limit: the maximum number of rows of the ID, claimed ones included. Above it the function throws
+  ///   `tooLarge`. `nil`: no limit.
   package static func environments(
     naming id: String, app: App, atMost limit: Int? = nil, in session: borrowing Session
   ) throws(DatabaseError) -> Set<Environment> {
@@ -96,7 +100,7 @@ extension LedgerStore {
     return found
   }
 
-  /// Whether Apple is still to be asked again about one of the ids.
+  /// Whether another lookup of one of the IDs is due.
   private static func isAskedAgain(
     _ ids: [String], _ scope: AppScope, in session: borrowing Session
   ) throws(DatabaseError) -> Bool {
@@ -112,11 +116,11 @@ extension LedgerStore {
     case history = 1, linked, work
   }
 
-  /// Which ids are of the account, when Apple was asked about each, and what is still to be asked.
+  /// Reads the IDs of the account, the time of each lookup, and the open lookups.
   private static func readAccount(
     of ids: [String], atMost most: Int, into knowledge: inout CustomerStatements, in session: borrowing Session
   ) throws(DatabaseError) {
-    // Each id may come as one of a history, of a customer and of a look-up.
+    // Each ID may come from a history, from a customer and from a lookup.
     let (limit, scope) = (3 * most + 1, knowledge.scope)
     var count = 0
     let (app, environment) = (scope.app.number, scope.environment.code)
@@ -160,7 +164,7 @@ extension LedgerStore {
     guard count < limit else { throw ReadLimit.tooLarge(most) }
   }
 
-  /// Leaves of the answers those that were fetched from Apple here: a back end can hand in any.
+  /// Keeps only the responses that Switchyard fetched from Apple: a back end can submit any response.
   private static func keepFetched(
     _ knowledge: inout CustomerStatements, in session: borrowing Session
   ) throws(DatabaseError) {
@@ -174,11 +178,12 @@ extension LedgerStore {
     knowledge.answered.removeAll { !fetched.contains($0.message) }
   }
 
-  /// When customers were asked to agree to a price; read only where the answer depends on it.
+  /// Reads the times of Apple's price consent requests, only if the response depends on them.
   ///
-  /// A question is answered once: what is accepted after that is a later increase, about which nobody is asked.
+  /// A customer answers a request once. An increase that is accepted later needs no consent.
   ///
-  /// - Parameter limit: events, claimed ones too, beyond which it is `tooLarge`; nil: none.
+  /// - Parameter limit: the maximum number of events, claimed ones included. Above it the function throws `tooLarge`.
+  ///   `nil`: no limit.
   private static func readConsent(
     _ knowledge: inout CustomerStatements, atMost limit: Int?, in session: borrowing Session
   ) throws(DatabaseError) {
@@ -209,11 +214,11 @@ extension LedgerStore {
 }
 
 extension CustomerStatements {
-  /// Restricts the ids to the account: those of one history.
+  /// Restricts the IDs to those of one history.
   fileprivate mutating func keepAccount() {
     let others = Set(histories.keys).subtracting(asked)
     unheld = Set(unheld).subtracting(asked).sorted()
-    // Asked on from where it ended, a history names what has changed alone: the others are as they were.
+    // An incremental history names only the changed IDs. The others are unchanged and as recent.
     let latest = Dictionary(
       historyNames.compactMap { id, name in histories[id].map { (name, $0) } }, uniquingKeysWith: max)
     for (id, name) in historyNames { histories[id] = latest[name] }

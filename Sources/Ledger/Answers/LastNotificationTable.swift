@@ -2,18 +2,19 @@ import Database
 import Purchases
 import Time
 
-/// `heard`: when the last notification of each generation came by itself, for each app in each environment.
+/// `heard`: the time of the last notification that Apple sent on its own initiative, by generation, app and
+/// environment.
 ///
-/// A row of its own, since whoever has an app's shared secret can send any number of V1 bodies: the last of Apple's would have
-/// to be searched for behind them. It is advanced by the commit of a message, once in a while only, so that commits do not
-/// wait for each other's.
+/// A separate row, since holders of an app's shared secret can send any number of V1 bodies, and a query would search
+/// for Apple's last one behind them. A commit advances the row only periodically, so that commits do not wait for each
+/// other.
 enum LastNotificationTable {
   struct Key: Hashable, Sendable {
     let scope: AppScope
     let generation: NotificationHealth.Generation
   }
 
-  /// How far the row may lie behind.
+  /// The maximum delay of the row.
   static let every = Interval.minutes(1)
 
   private static let insert = BulkInsert(
@@ -46,7 +47,7 @@ enum LastNotificationTable {
 }
 
 extension LedgerEntry {
-  /// What is heard by it, once it is accepted for the first time: a notification that came by itself.
+  /// The key of the row that this entry advances once it is accepted for the first time.
   var heard: LastNotificationTable.Key? {
     guard case .accepted(let accepted) = content, message.kind == .notification else { return nil }
     return LastNotificationTable.Key(

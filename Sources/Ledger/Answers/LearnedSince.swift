@@ -3,9 +3,9 @@ import Purchases
 package import Time
 
 extension LedgerStore {
-  /// Whether anything of what is known of a customer came in since `instant`.
+  /// Whether any data about a customer came in since `instant`.
   ///
-  /// Asked after the knowledge was read: a statement and its message are committed together.
+  /// Call it after the knowledge was read: a statement and its message are committed together.
   package static func learned(
     _ knowledge: CustomerStatements, since instant: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) -> Bool {

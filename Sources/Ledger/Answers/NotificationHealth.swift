@@ -2,24 +2,28 @@ package import Database
 import Purchases
 package import Time
 
-/// Whether what happens at Apple's reaches us by itself, for an app in one environment: read once for many customers.
+/// Whether Apple's notifications arrive, for an app in one environment.
+///
+/// Read once for many customers.
 package struct NotificationHealth: Hashable, Sendable {
-  /// Which notifications Apple sends, and so what is counted of them.
+  /// The version of the notifications that Apple sends, which decides how they are counted.
   package enum Generation: Int, Hashable, Sendable {
-    /// Proven, and counted against Apple's own history of what it sent.
+    /// Verified, and compared with Apple's notification history.
     case v2 = 2
-    /// Counted against the renewals that had to come.
+    /// Compared with the renewals that were due.
     case v1 = 1
   }
 
   package var generation: Generation
-  /// When the last heartbeat came back, or the last proven message came, within the last day and an hour; of V1 the last body.
+  /// The last return of a heartbeat or the last verified message within 25 hours.
+  ///
+  /// With V1, the last body.
   package var lastHeard: Timestamp?
-  /// When the first heartbeat was asked for that did not come back.
+  /// The request time of the first heartbeat that did not come back.
   package var lostSince: Timestamp?
-  /// Up to when everything that Apple says it sent was compared with what came.
+  /// The end of the period in which Apple's notification history was compared with the received notifications.
   package var comparedUntil: Timestamp?
-  /// The end of the last day of which something is missing or was refused.
+  /// The end of the last day with a missing or refused notification.
   package var gapsEndedAt: Timestamp?
 
   package init(
@@ -33,15 +37,20 @@ package struct NotificationHealth: Hashable, Sendable {
     self.gapsEndedAt = gapsEndedAt
   }
 
-  /// How long a message vouches for the way on which it came: heartbeats come once a day.
+  /// How long a message proves that notifications arrive.
+  ///
+  /// Heartbeats come once a day.
   package static let heard = Interval.hours(25)
 
-  /// When the last notification of each generation came by itself, to a minute; from anybody whose message was accepted.
+  /// Returns the time of the last notification of each generation, to a minute, from any sender whose message was
+  /// accepted.
   package static func lastHeard(
     of scope: AppScope, in session: borrowing Session
   ) throws(DatabaseError) -> [Generation: Timestamp] { try LastNotificationTable.last(of: scope, in: session) }
 
-  /// Whether a V2 notification that came by itself vouches for its way at `instant`; one of before `start` does not count.
+  /// Whether a V2 notification proves at `instant` that notifications arrive.
+  ///
+  /// Notifications before `start` do not count.
   package static func wasHeard(
     before instant: Timestamp, after start: Timestamp, of scope: AppScope, in session: borrowing Session
   ) throws(DatabaseError) -> Bool {
@@ -61,7 +70,7 @@ package struct NotificationHealth: Hashable, Sendable {
     let (proven, legacy) = (last[.v2], last[.v1])
     let returned = heartbeat.flatMap { $0.token == nil ? nil : $0.returnedAt }
     let heardV2 = [proven, returned].compactMap(\.self).filter { $0 >= now - heard }.max()
-    // Anybody with the shared secret can send V1: where a heartbeat ever came back, Apple is set to send V2.
+    // Every holder of the shared secret can send V1. If a heartbeat ever came back, Apple is set to send V2.
     let isLegacy = heardV2 == nil && legacy != nil && heartbeat?.returnedAt == nil
     var flow = NotificationHealth(generation: isLegacy ? .v1 : .v2)
     flow.lastHeard = flow.generation == .v1 ? legacy : heardV2

@@ -1,17 +1,17 @@
 package import Database
 package import Time
 
-/// Which requests without a password are answered with subscriptions.
+/// The requests without a password that get subscriptions in the response.
 package enum AnswerClients: String, Hashable, Sendable, CaseIterable {
-  /// None: subscriptions are told only to requests with the app's shared secret.
+  /// Only requests with the app's shared secret.
   case password
-  /// Requests that carry the app's bearer token, or come from a client whose certificate a trusted proxy names.
+  /// Also requests with the app's bearer token, or from a client whose certificate a trusted proxy names.
   case token
 }
 
-/// `answer_readings` and `answer_clients`: how verifyReceipt is answered for an app.
+/// `answer_readings` and `answer_clients`: the policies for an app's verifyReceipt responses.
 extension PolicyTable {
-  /// The rows of `answer-rules.tsv` that an operator chose in place of the defaults, in order.
+  /// Returns the rows of `answer-rules.tsv` that an operator chose instead of the defaults, in order.
   package static func answerReadings(of app: App, in session: borrowing Session) throws(DatabaseError) -> [String] {
     var readings: [String] = []
     for row in try session.query(
@@ -20,7 +20,6 @@ extension PolicyTable {
     return readings
   }
 
-  /// The chosen readings of every app that has any.
   static func answerReadings(in session: borrowing Session) throws(DatabaseError) -> [App.ID: [String]] {
     var readings: [App.ID: [String]] = [:]
     for row in try session.query("SELECT app, reading FROM answer_readings ORDER BY app, reading") {
@@ -29,9 +28,11 @@ extension PolicyTable {
     return readings
   }
 
-  /// Replaces what was chosen; none means that every default holds.
+  /// Replaces the chosen rows.
   ///
-  /// - Parameter readings: rows that `ComposerRules` accepts together; nothing here checks them.
+  /// An empty array restores every default.
+  ///
+  /// - Parameter readings: rows that `ComposerRules` accepts together. This function does not check them.
   package static func set(
     answerReadings readings: [String], of app: App, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) {
@@ -42,12 +43,13 @@ extension PolicyTable {
     }
   }
 
-  /// Which requests without a password get subscriptions; `password` unless it was set.
+  /// Returns the requests without a password that get subscriptions.
+  ///
+  /// Default: `password`.
   package static func answerClients(of app: App, in session: borrowing Session) throws(DatabaseError) -> AnswerClients {
     try answerClients(in: session)[app.id] ?? .password
   }
 
-  /// The decision for every app that has one.
   static func answerClients(in session: borrowing Session) throws(DatabaseError) -> [App.ID: AnswerClients] {
     var clients: [App.ID: AnswerClients] = [:]
     for row in try session.query("SELECT app, policy FROM answer_clients") {

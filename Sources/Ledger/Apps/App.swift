@@ -1,6 +1,8 @@
-/// An app whose back end is being moved.
+/// An app in migration to App Store Server API.
 package struct App: Hashable, Sendable {
-  /// Its number in this database: no identity outside of it.
+  /// The app's number in this database.
+  ///
+  /// It has no meaning outside.
   package struct ID: Hashable, Sendable, Comparable {
     package let number: Int
 
@@ -11,7 +13,7 @@ package struct App: Hashable, Sendable {
 
   package let id: ID
   package let bundleID: String
-  /// Apple's number for it in App Store Connect; must be known before Production messages are accepted.
+  /// Apple's number for the app in App Store Connect, required before Production messages are accepted.
   package let appAppleID: Int64?
 
   package init(id: ID, bundleID: String, appAppleID: Int64?) {

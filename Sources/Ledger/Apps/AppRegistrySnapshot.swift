@@ -2,7 +2,7 @@ package import JSON
 import Rollout
 package import Signing
 
-/// Every registered app as of one moment: what the service looks at instead of asking the database for each request.
+/// A snapshot of every registered app, which the service uses instead of a query for each request.
 package struct AppRegistrySnapshot: Sendable {
   private let byBundleID: [String: App]
   private let byToken: [Digest: App]
@@ -12,25 +12,31 @@ package struct AppRegistrySnapshot: Sendable {
   private let denyingUnproven: Set<App.ID>
   private let readings: [App.ID: [String]]
   private let clients: [App.ID: AnswerClients]
-  /// Finds the apps' shared secrets in texts, the retired ones too: nobody else is to read those either.
+  /// Finds the apps' shared secrets in texts, the retired ones too, so that logs and copies do not reveal them.
   package let secretFilter: SecretFilter
-  /// Shared secrets that are registered and cannot be read here.
+  /// The registered shared secrets that do not open here.
   package let unopened: [CredentialTable.Unopened]
-  /// Whether a valid shared secret is sealed under another master key; one that is damaged is no reason to stop.
+  /// Whether a valid shared secret is sealed under another master key.
+  ///
+  /// A damaged secret does not count: it is no reason to stop.
   package var hasSecretOfAnotherKey: Bool { unopened.contains { $0.isOfAnotherKey && !$0.isRetired } }
-  /// What registered apps still lack, app by app.
+  /// The missing setup of registered apps, by app.
   package let gaps: [MissingSetup]
-  /// Whether any app passes notifications through, so that their senders have to be looked at first.
+  /// Whether any app passes notifications through.
+  ///
+  /// If so, the sender of each must be checked first.
   package let passesAnythingThrough: Bool
-  /// Whether any app's verifyReceipt is answered by us, for some customers at least: requests have to be looked at first.
+  /// Whether Switchyard answers verifyReceipt of any app, for some customers at least.
+  ///
+  /// If so, each request must be parsed first.
   package let answersAnything: Bool
-  /// Whether any app's answers are compared with Apple's.
+  /// Whether any app's responses are compared with Apple's.
   package let comparesAnything: Bool
 
   /// - Parameters:
   ///   - denyingUnproven: the apps whose unproven messages are not forwarded.
   ///   - readings: the rows of `answer-rules.tsv` that apps chose.
-  ///   - clients: which requests without a password get subscriptions; `password` where an app is not named.
+  ///   - clients: the requests without a password that get subscriptions. Apps without an entry have `password`.
   package init(
     apps: [App], tokens: [Digest: App.ID], flags: [AppScope: StageRecord] = [:], destinations: [Destination] = [],
     secrets: SharedSecrets = SharedSecrets(), secretFilter: SecretFilter = SecretFilter(),
@@ -59,47 +65,49 @@ package struct AppRegistrySnapshot: Sendable {
 
   package subscript(bundleID: String) -> App? { byBundleID[bundleID] }
 
-  /// The app's stage in an environment; nil where it has none, as in Xcode's.
+  /// Returns the app's stage in an environment, or `nil` if it has no stage, as in Xcode's.
   package func flag(of scope: AppScope) -> StageRecord? { flags[scope] }
 
   /// A number that changes with every change of a stage.
   package var mark: Int64 { flags.values.reduce(0) { $0 + $1.epoch } }
 
-  /// The app's old back end, when it is enabled.
+  /// Returns the app's destination if it is enabled.
   package func legacyDestination(of scope: AppScope) -> Destination? { legacy[scope] }
 
-  /// Whether messages of the app that nobody vouches for go to its old back end.
+  /// Whether unverified messages of the app are forwarded to its destination.
   package func forwardsUnproven(_ app: App) -> Bool { !denyingUnproven.contains(app.id) }
 
-  /// The rows of `answer-rules.tsv` that hold for the app in place of the defaults, in order.
+  /// Returns the rows of `answer-rules.tsv` that replace the app's defaults, in order.
   package func answerReadings(of app: App) -> [String] { readings[app.id] ?? [] }
 
-  /// Which requests without a password get the app's subscriptions.
   package func answerClients(of app: App) -> AnswerClients { clients[app.id] ?? .password }
 
-  /// The app that a bearer token is for; what is compared is the token's SHA-256, so its secret cannot be timed.
+  /// Returns the app of a bearer token.
+  ///
+  /// The lookup uses the token's SHA-256, so timing does not reveal the token.
   package func app(token: String) -> App? { byToken[.sha256(Array(token.utf8))] }
 
-  /// The app whose client has this certificate, where a trusted proxy says so.
+  /// Returns the app whose client has this certificate, as a trusted proxy reports it.
   package func app(certificate: CertificateFingerprint) -> App? { app(token: TokenTable.text(of: certificate)) }
 
-  /// Whether the app has a valid shared secret that can be compared.
+  /// Whether the app has a valid shared secret that opens here.
   package func hasSecret(_ app: App) -> Bool { secrets.hasAny(of: app.id) }
 
-  /// Whether the app has a valid shared secret that cannot be read here.
+  /// Whether the app has a valid shared secret that does not open here.
   package func hasUnopenedSecret(_ app: App) -> Bool { unopened.contains { $0.app == app.id && !$0.isRetired } }
 
-  /// Whether it is one of the app's valid secrets.
+  /// Whether `secret` is one of the app's valid secrets.
   package func accepts(_ secret: String, of app: App) -> Bool { !secrets.holders(of: secret, among: [app]).isEmpty }
 
-  /// Whether a V1 body is another app's by its shared secret, and does not name this app: Apple may send the secret of the account,
-  /// which is not registered for each app.
+  /// Whether a V1 body belongs to another app by its shared secret and does not name this app.
+  ///
+  /// Apple may send the account's secret, which is not registered for each app.
   package func isOfAnother(_ body: JSONObject, than app: App) -> Bool {
     guard body["bid"]?.string != app.bundleID, let secret = body["password"]?.string else { return false }
     let holders = apps(withSecret: secret)
     return !holders.isEmpty && !holders.contains { $0.id == app.id }
   }
 
-  /// The apps that have this secret: several, when they share their account's primary one.
+  /// Returns the apps that have this secret: several if they share their account's primary one.
   package func apps(withSecret secret: String) -> [App] { secrets.holders(of: secret, among: apps) }
 }

@@ -1,7 +1,9 @@
 import Database
 package import Purchases
 
-/// An app in one environment: the world within which ids mean something.
+/// An app in one environment.
+///
+/// IDs are unique only within it.
 package struct AppScope: Hashable, Sendable, Comparable {
   package let app: App.ID
   package let environment: Environment

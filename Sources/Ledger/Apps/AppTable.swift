@@ -6,7 +6,7 @@ package import Time
 
 /// `apps`, `app_tokens`, `credentials` and `flags`.
 package enum AppTable {
-  /// Every registered app; the removed ones as well when asked.
+  /// Returns the registered apps, and the removed ones on request.
   package static func all(includingRemoved: Bool = false, in session: borrowing Session) throws(DatabaseError) -> [App]
   {
     var apps: [App] = []
@@ -21,7 +21,8 @@ package enum AppTable {
     return apps
   }
 
-  /// The apps, the digests of their valid tokens, their stages and, with the master keys, their valid shared secrets.
+  /// Returns the apps, the digests of their valid tokens, their stages and, with the master keys, their valid shared
+  /// secrets.
   package static func directory(
     with keys: Keyring? = nil, in session: borrowing Session
   ) throws(DatabaseError) -> AppRegistrySnapshot {
@@ -58,7 +59,9 @@ package enum AppTable {
     try all(in: session).first { $0.bundleID == bundleID }
   }
 
-  /// Registers an app, or brings a removed one back with all that is known of it; it begins in `record`.
+  /// Registers an app, or restores a removed one with all its data.
+  ///
+  /// The app begins in `record`.
   package static func add(
     bundleID: String, appAppleID: Int64?, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) -> App {
@@ -86,14 +89,16 @@ package enum AppTable {
     return app
   }
 
-  /// Takes an app out of service; what is known of its purchases stays.
+  /// Removes an app from service.
+  ///
+  /// The data of its purchases stays.
   package static func remove(_ app: App, at now: Timestamp, in session: borrowing Session) throws(DatabaseError) {
     _ = try session.execute("UPDATE apps SET removed_at = \(now) WHERE id = \(app.id.number)")
     _ = try session.execute(
       "UPDATE app_tokens SET revoked_at = \(now) WHERE app = \(app.id.number) AND revoked_at IS NULL")
   }
 
-  /// The app's stages, Production first.
+  /// Returns the app's stages, Production first.
   package static func flags(of app: App, in session: borrowing Session) throws(DatabaseError) -> [StageRecord] {
     try StageTable.all(in: session).filter { $0.key.app == app.id }.sorted { $0.key < $1.key }.map(\.value)
   }

@@ -2,10 +2,12 @@ package import Database
 package import JSON
 package import Time
 
-/// `audit`: who changed what of an app or a flag, when and why; rows are only added.
+/// `audit`: the author, time, subject and reason of each change to an app or stage.
+///
+/// Rows are only added.
 package enum AuditTable {
   package struct Record: Sendable {
-    /// In the order of the entries.
+    /// The position in the order of the entries.
     package let id: Int64
     package let at: Timestamp
     package let actor: String
@@ -17,8 +19,8 @@ package enum AuditTable {
   /// Adds an entry.
   ///
   /// - Parameters:
-  ///   - process: the service that announces the entry, by 16 random bytes.
-  ///   - facts: what it announces.
+  ///   - process: the service that announces the entry, as 16 random bytes.
+  ///   - facts: the announced data.
   package static func note(
     _ action: StaticString, of subject: String, by actor: String, because reason: String, at now: Timestamp,
     from process: [UInt8]? = nil, announcing facts: JSONObject? = nil, in session: borrowing Session
@@ -30,7 +32,7 @@ package enum AuditTable {
       """)
   }
 
-  /// The facts of the entries that a process announces, by the entries' ids.
+  /// Returns the facts of the entries that a process announces, by entry ID.
   package static func facts(
     from process: [UInt8], in session: borrowing Session
   ) throws(DatabaseError) -> [Int64: JSONObject] {
@@ -41,11 +43,11 @@ package enum AuditTable {
     return facts
   }
 
-  /// The newest entries about `subject`, newest first.
+  /// Returns the newest entries about `subject`, newest first.
   ///
   /// - Parameters:
-  ///   - actions: how their actions begin; nil for all.
-  ///   - beginning: how their reasons begin, as with an environment; nil for all.
+  ///   - actions: the prefix of their actions. `nil`: all.
+  ///   - beginning: the prefix of their reasons, for example an environment. `nil`: all.
   package static func newest(
     of subject: String, actions: StaticString? = nil, beginning: String? = nil, limit: Int,
     in session: borrowing Session
@@ -56,9 +58,9 @@ package enum AuditTable {
     return try read(chosen + " ORDER BY id DESC LIMIT \(limit)", in: session)
   }
 
-  /// The newest entry about `subject` of one of these actions; nil if there is none.
+  /// Returns the newest entry about `subject` with one of these actions, or `nil`.
   ///
-  /// - Parameter beginning: how its reason begins, as with an environment.
+  /// - Parameter beginning: the prefix of its reason, for example an environment.
   package static func last(
     of subject: String, among actions: [StaticString], beginning: String, in session: borrowing Session
   ) throws(DatabaseError) -> Record? {

@@ -2,20 +2,24 @@ package import Database
 package import Signing
 package import Time
 
-/// `credentials`: an app's keys and shared secrets, sealed; two of a kind may be valid at once.
+/// `credentials`: an app's keys and shared secrets, sealed.
+///
+/// Two of a kind may be valid at the same time.
 package enum CredentialTable {
   package enum Kind: String, Sendable, CaseIterable {
     /// A `.p8` key of the App Store Server API, with its issuer.
     case apiKey
-    /// The app's shared secret of verifyReceipt and Notifications V1.
+    /// The app's shared secret for verifyReceipt and Notifications V1.
     case sharedSecret
-    /// What the app's back end knows us by when it is asked about consumption.
+    /// The token by which Switchyard authenticates to the app's back end when it asks about consumption.
     case callbackToken
   }
 
   package struct Record: Sendable {
     package let kind: Kind
-    /// The key id; for a shared secret a name that says nothing about it.
+    /// The key ID.
+    ///
+    /// For a shared secret, a name that reveals nothing about it.
     package let name: String
     package let issuer: String
     package let createdAt: Timestamp
@@ -35,14 +39,13 @@ package enum CredentialTable {
       """)
   }
 
-  /// A credential whose master key is lost.
   package struct Lost: Hashable, Sendable {
     package let bundleID: String
     package let kind: Kind
     package let name: String
   }
 
-  /// The credentials that do not open with these keys, the retired ones too.
+  /// Returns the credentials that do not open with these keys, the retired ones too.
   package static func unopened(
     with keys: Keyring, in session: borrowing Session
   ) throws(DatabaseError) -> [Lost] {
@@ -56,7 +59,7 @@ package enum CredentialTable {
     return lost
   }
 
-  /// Deletes a credential that nobody can open any more.
+  /// Deletes a credential that cannot be opened.
   package static func delete(_ credential: Lost, in session: borrowing Session) throws(DatabaseError) {
     _ = try session.execute(
       """
@@ -65,12 +68,14 @@ package enum CredentialTable {
       """)
   }
 
-  /// Whether any credential is there, of which a command has need.
+  /// Whether the database has any credential, so that a command needs the master key.
   package static func hasAny(in session: borrowing Session) throws(DatabaseError) -> Bool {
     try !session.query("SELECT 1 FROM credentials LIMIT 1").isEmpty
   }
 
-  /// Whether the app has a credential of this kind that is in use; it may still not open under this master key.
+  /// Whether the app has a credential of this kind in use.
+  ///
+  /// It may not open under this master key.
   package static func has(_ kind: Kind, of app: App, in session: borrowing Session) throws(DatabaseError) -> Bool {
     try !session.query(
       """
@@ -79,7 +84,9 @@ package enum CredentialTable {
     ).isEmpty
   }
 
-  /// Returns the apps that have a credential of this kind that is in use; it may still not open under this master key.
+  /// Returns the apps that have a credential of this kind in use.
+  ///
+  /// It may not open under this master key.
   package static func apps(with kind: Kind, in session: borrowing Session) throws(DatabaseError) -> Set<App.ID> {
     var apps: Set<App.ID> = []
     for row in try session.query(
@@ -90,7 +97,7 @@ package enum CredentialTable {
     return apps
   }
 
-  /// The credentials that are in use, without their secrets.
+  /// Returns the credentials in use, without their secrets.
   package static func list(of app: App, in session: borrowing Session) throws(DatabaseError) -> [Record] {
     var entries: [Record] = []
     for row in try session.query(
@@ -108,24 +115,25 @@ package enum CredentialTable {
     return entries
   }
 
-  /// A credential with its secret.
   package struct Opened: Sendable {
     package let app: App.ID
     package let name: String
     package let issuer: String
     package let secret: [UInt8]
-    /// Nil: still valid.
+    /// `nil` if the credential is valid.
     package let retiredAt: Timestamp?
   }
 
-  /// A credential whose secret cannot be read here.
+  /// A credential whose secret does not open here.
   package struct Unopened: Hashable, Sendable {
     package let app: App.ID
     package let name: String
     package let reason: String
-    /// Whether nobody is to send it any more.
+    /// Whether the credential must not be sent.
     package let isRetired: Bool
-    /// Whether it was sealed under a master key that is not here; else it is damaged.
+    /// Whether the credential was sealed under an unavailable master key.
+    ///
+    /// Otherwise it is damaged.
     package let isOfAnotherKey: Bool
 
     package init(
@@ -139,10 +147,10 @@ package enum CredentialTable {
     }
   }
 
-  /// The credentials of this kind of all apps that are in service, opened; beside them those that do not open, for one
-  /// damaged secret must not take the others with it.
+  /// Returns the opened credentials of this kind of all apps in service, and those that do not open: one damaged secret
+  /// must not disable the others.
   ///
-  /// - Parameter retired: also those that are valid no more.
+  /// - Parameter retired: whether credentials that are no longer valid are included.
   package static func open(
     _ kind: Kind, with keys: Keyring, retired: Bool = false, in session: borrowing Session
   ) throws(DatabaseError) -> (opened: [Opened], unopened: [Unopened]) {
@@ -173,9 +181,11 @@ package enum CredentialTable {
     return (opened, unopened)
   }
 
-  /// Makes a credential invalid; false when there is no valid one of this name.
+  /// Invalidates a credential.
   ///
-  /// The sealed secret stays: it is kept out of what is written in clear.
+  /// Returns false if there is no valid one of this name.
+  ///
+  /// The sealed secret stays, so that it can be redacted from clear text.
   package static func retire(
     _ name: String, kind: Kind, of app: App, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) -> Bool {
@@ -187,7 +197,7 @@ package enum CredentialTable {
     ).affectedRows > 0
   }
 
-  /// Where the secret stands, so that a sealed one cannot be moved to another app or name.
+  /// The context of the seal, so that a sealed secret cannot be moved to another app or name.
   private static func context(_ bundleID: String, _ kind: Kind, _ name: String) -> String {
     "credentials/\(bundleID)/\(kind.rawValue)/\(name)"
   }

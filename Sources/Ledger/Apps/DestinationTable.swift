@@ -2,9 +2,11 @@ package import Database
 import Purchases
 package import Time
 
-/// An endpoint of a customer to which an app's messages go.
+/// An endpoint that receives an app's messages.
 package struct Destination: Hashable, Sendable {
-  /// Its number in this database: no identity outside of it.
+  /// The destination's number in this database.
+  ///
+  /// It has no meaning outside.
   package struct ID: Hashable, Sendable, Comparable {
     package let number: Int
 
@@ -13,13 +15,13 @@ package struct Destination: Hashable, Sendable {
     package static func < (a: Self, b: Self) -> Bool { a.number < b.number }
   }
 
-  /// What is sent.
+  /// The form of the sent messages.
   package enum Form: String, Hashable, Sendable, CaseIterable {
-    /// The body byte for byte as it came.
+    /// The received body, byte for byte.
     case asReceived = "received"
   }
 
-  /// The name of an app's old back end.
+  /// The name of the destination that receives forwarded requests.
   package static let legacy = "legacy"
 
   package let id: ID
@@ -27,10 +29,10 @@ package struct Destination: Hashable, Sendable {
   package let name: String
   package let url: String
   package let form: Form
-  /// While it is not, nothing is sent, and new messages are not put into its outbox.
+  /// Whether messages are sent and new ones are added to the outbox.
   package let isEnabled: Bool
 
-  /// The URL's host and port: all that logs and the audit say of a URL, since paths and queries may hold secrets.
+  /// The host and port, the only part of the URL in logs and the audit, since paths and queries may hold secrets.
   package var host: String { Self.host(of: url) }
 
   package static func host(of url: String) -> String {
@@ -38,20 +40,20 @@ package struct Destination: Hashable, Sendable {
     return String(url[start.upperBound...].prefix { $0 != "/" && $0 != "?" && $0 != "#" })
   }
 
-  /// Whether a URL is of this machine: `localhost`, `[::1]` or an address of 127.0.0.0/8.
+  /// Whether a URL is on this machine: `localhost`, `[::1]` or an address of 127.0.0.0/8.
   package static func isLoopback(_ url: String) -> Bool {
     let authority = host(of: url)
     if authority.hasPrefix("[") { return authority.hasPrefix("[::1]") }
     let name = authority.prefix { $0 != ":" }
-    // A name may begin with 127., too.
+    // A host name may also begin with "127.".
     let isAddress = name.utf8.allSatisfy { $0 == UInt8(ascii: ".") || (0x30...0x39).contains($0) }
     return name.lowercased() == "localhost" || (isAddress && name.hasPrefix("127."))
   }
 }
 
-/// `destinations`: where an app's messages go.
+/// `destinations`: the endpoints that receive apps' messages.
 package enum DestinationTable {
-  /// Every destination, in the order of their making.
+  /// Returns every destination, in the order of creation.
   package static func all(in session: borrowing Session) throws(DatabaseError) -> [Destination] {
     var found: [Destination] = []
     for row in try session.query(
@@ -72,12 +74,14 @@ package enum DestinationTable {
       name: try row.text("name"), url: try row.text("url"), form: form, isEnabled: try row.bool("enabled"))
   }
 
-  /// The old back end of an app in one environment; nil when none was ever named.
+  /// Returns the destination of an app in one environment, or `nil` if it was never set.
   package static func legacy(of scope: AppScope, in session: borrowing Session) throws(DatabaseError) -> Destination? {
     try all(in: session).first { $0.scope == scope && $0.name == Destination.legacy }
   }
 
-  /// Names the old back end, or another URL of it; what waits for it goes there.
+  /// Sets the destination or its new URL.
+  ///
+  /// Queued messages go to the new URL.
   package static func setLegacy(
     _ url: String, of scope: AppScope, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) {
@@ -90,7 +94,9 @@ package enum DestinationTable {
       """)
   }
 
-  /// Ends the forwarding; what waits stays, and goes on when the destination is enabled again.
+  /// Disables forwarding.
+  ///
+  /// Queued messages stay until the destination is enabled again.
   package static func disable(
     _ destination: Destination, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) {

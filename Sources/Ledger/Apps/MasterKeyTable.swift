@@ -2,21 +2,21 @@ package import Database
 package import Signing
 package import Time
 
-/// `master_keys`: the id of the one master key that seals this database.
+/// `master_keys`: the ID of the one master key that seals this database.
 ///
-/// Without it two machines, each with a data directory, would seal under two keys, and neither could open the other's rows.
+/// It prevents two machines, each with its own data directory, from sealing rows under two keys.
 package enum MasterKeyTable {
-  /// The id of the key; nil before the first key was claimed.
+  /// Returns the ID of the key, or `nil` before the first key is claimed.
   package static func inUse(in session: borrowing Session) throws(DatabaseError) -> String? {
     try session.query("SELECT key_id FROM master_keys").first?.text("key_id")
   }
 
-  /// When the key became the database's.
+  /// Returns the time when the key was claimed.
   package static func since(in session: borrowing Session) throws(DatabaseError) -> Timestamp? {
     try session.query("SELECT since FROM master_keys").first?.optionalMilliseconds("since")
   }
 
-  /// Makes this the database's key if it has no key, and returns the id of the database's key.
+  /// Makes `key` the database's key if it has no key, and returns the ID of the database's key.
   package static func claim(
     _ key: MasterKey, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) -> String? {
@@ -25,7 +25,6 @@ package enum MasterKeyTable {
     return try inUse(in: session)
   }
 
-  /// Replaces a lost key.
   package static func replace(
     with key: MasterKey, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) {

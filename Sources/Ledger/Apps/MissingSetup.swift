@@ -1,13 +1,13 @@
 package import Database
 package import Purchases
 
-/// Something that a registered app still lacks before Apple's notifications can come here without harm.
+/// A setting that a registered app lacks before Apple can send notifications to Switchyard safely.
 package enum MissingSetup: Hashable, Sendable {
-  /// Nothing is forwarded in this environment: if Apple posts here, the old back end hears nothing.
+  /// Forwarding is off in this environment: if Apple posts here, the destination receives no notifications.
   case noLegacyURL(App, Environment)
-  /// Something is forwarded, and there is no shared secret: V1 notifications are set aside, and reach the old back end as unproven.
+  /// Forwarding is on without a shared secret: V1 notifications are quarantined and forwarded as unproven.
   case noSharedSecret(App)
-  /// There is no key of the App Store Server API: Apple cannot be asked about this app.
+  /// The app has no key of the App Store Server API, so Switchyard cannot ask Apple about it.
   case noAPIKey(App)
 
   package var app: App {
@@ -16,7 +16,9 @@ package enum MissingSetup: Hashable, Sendable {
     }
   }
 
-  /// The command that mends it, to be completed with what only the operator knows.
+  /// The command that fixes the setup.
+  ///
+  /// The operator adds the values.
   package var command: String {
     switch self {
     case .noLegacyURL(let app, let environment):
@@ -26,7 +28,7 @@ package enum MissingSetup: Hashable, Sendable {
     }
   }
 
-  /// Returns the gaps of all registered apps, app by app, forwarding first.
+  /// Returns the missing setup of all registered apps, by app, forwarding first.
   package static func all(in session: borrowing Session) throws(DatabaseError) -> [MissingSetup] {
     all(
       of: try AppTable.all(in: session), forwarding: try DestinationTable.all(in: session),
@@ -35,9 +37,9 @@ package enum MissingSetup: Hashable, Sendable {
   }
 
   /// - Parameters:
-  ///   - destinations: of any app; those that are off forward nothing.
-  ///   - secretive: the apps with a shared secret that is in use, whether or not it opens here.
-  ///   - keyed: the apps with a key that is in use, whether or not it opens here.
+  ///   - destinations: the destinations of any app. Disabled ones forward no messages.
+  ///   - secretive: the apps that have a shared secret in use, even if it does not open here.
+  ///   - keyed: the apps that have a key in use, even if it does not open here.
   static func all(
     of apps: [App], forwarding destinations: [Destination], withSecret secretive: Set<App.ID>,
     withKey keyed: Set<App.ID>

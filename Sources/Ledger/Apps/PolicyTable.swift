@@ -4,9 +4,9 @@ package import Time
 
 /// `access_holds`: how long access of an app's customers may be held.
 ///
-/// Without a row the default holds.
+/// Without a row the default applies.
 package enum PolicyTable {
-  /// For how long access may outlast its signed end while Apple is being asked.
+  /// Returns how long access may outlast its signed end while Switchyard asks Apple.
   package static func accessHold(of app: App, in session: borrowing Session) throws(DatabaseError) -> AccessHold {
     let row = try session.query("SELECT hours FROM access_holds WHERE app = \(app.id.number)").first
     return try row.map { row throws(DatabaseError) in AccessHold(hours: try row.int("hours")) } ?? .standard

@@ -2,9 +2,9 @@ package import Database
 package import Signing
 package import Time
 
-/// `revoked_certificates`: the revocations that responders reported, for every process and after a restart.
+/// `revoked_certificates`: the revocations that responders reported, shared by all processes and kept over restarts.
 package enum RevokedCertificateTable {
-  /// Since when each certificate is revoked, by its fingerprint.
+  /// Returns the revocation date of each certificate, by fingerprint.
   package static func all(in session: borrowing Session) throws(DatabaseError) -> [Digest: Timestamp] {
     var all: [Digest: Timestamp] = [:]
     for row in try session.query("SELECT fingerprint, revoked_at FROM revoked_certificates") {
@@ -14,7 +14,9 @@ package enum RevokedCertificateTable {
     return all
   }
 
-  /// Notes a revocation; its date can only become earlier.
+  /// Stores a revocation.
+  ///
+  /// Its date can only become earlier.
   package static func note(
     _ fingerprint: Digest, since date: Timestamp, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) {

@@ -1,34 +1,37 @@
 import Signing
 
-/// The shared secrets of the registered apps, the retired ones too, as something to search texts for.
+/// A search filter for the shared secrets of the registered apps, the retired ones too.
 ///
-/// It finds a secret of 32 hexadecimal digits, as Apple makes them, in upper or lower case, and nothing else. A search
-/// costs about the same whatever the text is: a rolling hash of every 32 digits tells where a secret may be, and a code
-/// under a key of this filter's own confirms it. The filter does not hold the secrets themselves.
+/// It finds only secrets of 32 hexadecimal digits, as Apple creates them, in upper or lower case. A search costs about
+/// the same for any text: a rolling hash of 32 digits finds candidates, and a code under the filter's own key confirms
+/// them. The filter does not hold the secrets.
 package struct SecretFilter: Sendable {
-  /// What replaces a secret; it cannot be turned back into one.
+  /// The text that replaces a secret, which cannot be recovered from it.
   package static let marker = "[redacted]"
-  /// The length of a shared secret.
   package static let digits = 32
 
-  /// Random, so that nobody can write texts whose hashes are those of secrets.
+  /// Random, so that an attacker cannot write texts whose hashes collide with those of secrets.
   private let base: UInt64
   /// `base` to the power of 32: the weight of the digit that leaves the window.
   private let leaving: UInt64
   private let hashes: Set<UInt64>
-  /// A bit for the uppermost 16 bits of each hash: nearly every window is ruled out here.
+  /// A bit for the upper 16 bits of each hash, which excludes nearly every window.
   private let bits: [UInt64]
   private let key: MasterKey
   private let codes: Set<Digest>
-  /// Names of registered apps in which a secret stands: they are kept as they are.
+  /// The names of registered apps that contain a secret.
+  ///
+  /// They are kept unchanged.
   private var exempt: Set<String> = []
 
-  /// Creates a filter for these secrets; one of another shape than Apple's is not searched for.
+  /// Creates a filter for these secrets.
   ///
-  /// - Parameter names: the bundle ids of registered apps.
+  /// Secrets that differ from Apple's format are ignored.
+  ///
+  /// - Parameter names: the bundle IDs of registered apps.
   package init(_ secrets: [[UInt8]] = [], sparing names: [String] = []) {
     var base = UInt64.random(in: .min ... .max) | 1
-    // Small ones would leave the uppermost bits empty.
+    // A small base would leave the upper bits empty.
     while base < 1 << 32 { base = UInt64.random(in: .min ... .max) | 1 }
     let key = MasterKey.generate()
     var (hashes, bits, codes): (Set<UInt64>, [UInt64], Set<Digest>) = ([], [], [])
@@ -48,16 +51,18 @@ package struct SecretFilter: Sendable {
 
   private static let purpose = "secret filter"
 
-  /// Whether the text is the name of a registered app, and may be kept whatever stands in it.
+  /// Whether the text is the name of a registered app, and is kept regardless of a secret in it.
   package func spares(_ text: String) -> Bool { exempt.contains(text) }
 
-  /// Returns the text with a marker in the place of each secret; the name of a registered app as it is.
+  /// Returns the text with a marker instead of each secret.
+  ///
+  /// The name of a registered app is unchanged.
   package func redacted(_ text: String) -> String {
     guard text.utf8.count >= Self.digits, !spares(text) else { return text }
     return redacted(Array(text.utf8)).map { String(decoding: $0, as: UTF8.self) } ?? text
   }
 
-  /// Returns the bytes with a marker in the place of each secret; nil when there is none.
+  /// Returns the bytes with a marker instead of each secret, or `nil` if they contain no secret.
   package func redacted(_ bytes: [UInt8]) -> [UInt8]? {
     let places = places(in: bytes)
     guard !places.isEmpty else { return nil }
@@ -70,17 +75,17 @@ package struct SecretFilter: Sendable {
     return result + bytes[taken...]
   }
 
-  /// Whether a secret stands in the bytes.
+  /// Whether the bytes contain a secret.
   package func isFound(in bytes: [UInt8]) -> Bool {
     !places(in: bytes).isEmpty
   }
 
-  /// Returns where secrets stand, from the first to the last.
+  /// Returns the ranges of the secrets, in order.
   private func places(in bytes: [UInt8]) -> [Range<Int>] {
-    // Repeated ones are confirmed once.
+    // Repeated secrets are confirmed once.
     var (places, found): ([Range<Int>], Set<[UInt8]>) = ([], [])
     if hashes.isEmpty { return places }
-    // A row of 32 digits has one at every 32nd byte: few bytes of other texts are looked at.
+    // A run of 32 digits covers every 32nd byte, so the search reads few bytes of other texts.
     var place = Self.digits - 1
     while place < bytes.count {
       guard bytes[place].isHexDigit else {
@@ -96,7 +101,7 @@ package struct SecretFilter: Sendable {
     return places
   }
 
-  /// Adds where secrets stand in a row of digits.
+  /// Adds the ranges of the secrets in a run of digits.
   private func search(_ bytes: [UInt8], _ row: Range<Int>, _ places: inout [Range<Int>], _ found: inout Set<[UInt8]>) {
     guard row.count >= Self.digits else { return }
     var (hash, start): (UInt64, Int) = (0, row.lowerBound)
@@ -122,7 +127,7 @@ package struct SecretFilter: Sendable {
 }
 
 extension UInt8 {
-  /// Whether it is a hexadecimal digit in ASCII, in upper or lower case.
+  /// Whether the byte is a hexadecimal digit in ASCII, in upper or lower case.
   package var isHexDigit: Bool {
     switch self {
     case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),

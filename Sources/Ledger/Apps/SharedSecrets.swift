@@ -13,7 +13,6 @@ package struct SharedSecrets: Sendable {
 
   private static func code(of secret: [UInt8]) -> Digest { key.code(for: secret, purpose: "shared secret") }
 
-  /// Whether the app has a secret.
   func hasAny(of app: App.ID) -> Bool { codes[app]?.isEmpty == false }
 
   /// Returns the apps that have this secret.

@@ -3,22 +3,28 @@ package import Purchases
 package import Rollout
 package import Time
 
-/// An app's stage in one environment, with the numbers of changes so far.
+/// An app's stage in one environment, with the numbers of changes.
 package struct StageRecord: Hashable, Sendable {
   package let environment: Environment
   package let stage: Stage
   package let epoch: Int64
-  /// The number of changes of what becomes of notifications: commits compare it.
+  /// The number of changes to the processing of notifications, which commits compare.
   package let recordingEpoch: Int64
-  /// How many customers get our answers; nil in every stage but `ramp`.
+  /// The share of customers that Switchyard answers.
+  ///
+  /// `nil` except in `ramp`.
   package let share: RampPercentage?
-  /// What customers' buckets are made with; empty until the first ramp.
+  /// The salt of the customers' buckets.
+  ///
+  /// Empty until the first ramp.
   package let salt: String
-  /// When the stage, or its share, was set.
+  /// The time when the stage or its share was set.
   package let changedAt: Timestamp
-  /// When recording of notifications began again or ended, before which no evidence counts; 0 if it never ended.
+  /// The time when recording of notifications last started or stopped, before which no evidence counts.
+  ///
+  /// 0 if it never stopped.
   package let recordingSince: Timestamp
-  /// When an operator last accepted IDs that Apple's API does not know, and IDs of cancelled bulk migrations.
+  /// When an operator last accepted IDs that Apple's API does not know, and IDs of canceled bulk migrations.
   package let acceptedUnknownAt: Timestamp?
   package let acceptedCancelledAt: Timestamp?
 
@@ -38,7 +44,7 @@ package struct StageRecord: Hashable, Sendable {
     self.salt = salt
   }
 
-  /// Whether every customer whom we answered by the earlier flag of the same scope is answered by us still.
+  /// Whether Switchyard still answers every customer that it answered by the earlier record of the same scope.
   package func answersAll(answeredBy earlier: StageRecord) -> Bool {
     if epoch == earlier.epoch { return true }
     switch stage.answers {
@@ -55,7 +61,6 @@ package struct StageRecord: Hashable, Sendable {
 
 /// `flags`: the stage of each app in each environment.
 package enum StageTable {
-  /// Every flag.
   package static func all(in session: borrowing Session) throws(DatabaseError) -> [AppScope: StageRecord] {
     var flags: [AppScope: StageRecord] = [:]
     for row in try session.query(
@@ -81,20 +86,21 @@ package enum StageTable {
     return flags
   }
 
-  /// A number that changes when any stage does: what processes look at often.
+  /// Returns a number that changes with any stage, for frequent polling.
   package static func mark(in session: borrowing Session) throws(DatabaseError) -> Int64 {
     try session.query("SELECT COALESCE(SUM(epoch), 0) + COUNT(*) AS mark FROM flags").first?.int64("mark") ?? 0
   }
 
-  /// Sets the stage and advances the epoch, unless somebody else did meanwhile: then false, and nothing is changed.
+  /// Sets the stage and advances the epoch.
   ///
-  /// Where it changes what becomes of notifications it waits for the writers that have not committed yet
-  /// (`OutboxTable.roads`): whoever writes after it is committed is refused with the old epoch.
+  /// Returns false, without a change, if another process changed the stage first.
+  ///
+  /// If the change affects the processing of notifications, it waits for writers that have not committed yet
+  /// (`OutboxTable.roads`). A later writer is refused with the old epoch.
   ///
   /// - Parameters:
   ///   - share: for `ramp`.
-  ///   - salt: what buckets are made with, unless the app has one: it stays for good, so that a second ramp picks the same
-  ///     customers.
+  ///   - salt: the salt of the buckets. The first one stays, so that a second ramp selects the same customers.
   package static func advance(
     _ scope: AppScope, from flag: StageRecord, to stage: Stage, share: RampPercentage? = nil, salt: String? = nil,
     at now: Timestamp, in session: borrowing Session
@@ -102,7 +108,7 @@ package enum StageTable {
     let isRoadChanged = flag.stage.notifications != stage.notifications
     let recordingSince = isRoadChanged ? now : flag.recordingSince
     if isRoadChanged {
-      // First, since commits hold it: a kill does not wait for the row of `flags` meanwhile.
+      // First, since commits lock this row: a kill does not wait for the row of `flags` meanwhile.
       _ = try session.execute(
         "UPDATE app_recording SET epoch = epoch + 1 WHERE \(in: scope)")
     }
@@ -119,7 +125,8 @@ package enum StageTable {
 
   /// Sets `shadow` if the stage is `shadow` or a later one, for any epoch.
   ///
-  /// - Returns: The stage before, with its share; nil where Apple answers in an earlier one, and nothing is changed.
+  /// - Returns: The previous stage with its share, or `nil` without a change if the stage is an earlier one in which
+  ///   Apple answers.
   package static func stop(
     _ scope: AppScope, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) -> (Stage, RampPercentage?)? {
@@ -136,7 +143,7 @@ package enum StageTable {
     return (stage, share)
   }
 
-  /// Accepts the IDs without a history that an app has now.
+  /// Accepts the app's present IDs without a history.
   package static func accept(
     _ ids: AcceptedIDs, of scope: AppScope, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) {
@@ -147,14 +154,14 @@ package enum StageTable {
   }
 }
 
-/// Why IDs have no history that an operator accepted.
+/// The reason why accepted IDs have no history.
 package enum AcceptedIDs: Sendable {
   /// Apple's API does not know them (4040010).
   case unknown
-  /// Their bulk migration was cancelled before Apple was asked about them.
+  /// Their bulk migration was canceled before a lookup.
   case cancelled
 
-  /// For people.
+  /// The text for messages.
   package var name: String {
     switch self {
     case .unknown: "unknown ids"

@@ -2,7 +2,7 @@ package import Database
 package import Signing
 package import Time
 
-/// `app_tokens`: bearer tokens of an app's back end, and certificates of its clients, of which only digests are kept.
+/// `app_tokens`: digests of the bearer tokens of an app's back end and of its clients' certificates.
 package enum TokenTable {
   package struct Record: Sendable {
     /// The first digits of the digest: enough to name a token, useless to a thief.
@@ -12,7 +12,9 @@ package enum TokenTable {
     package let revokedAt: Timestamp?
   }
 
-  /// Makes a token and returns it: the only time it can be seen.
+  /// Creates a token and returns it.
+  ///
+  /// It cannot be shown again.
   package static func issue(
     for app: App, label: String, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) -> String {
@@ -21,7 +23,9 @@ package enum TokenTable {
     return token
   }
 
-  /// Lets a client's certificate stand for a token, where a proxy says whose it is; doing it twice changes nothing.
+  /// Accepts a client's certificate, which a proxy reports, like a token.
+  ///
+  /// Repetition changes nothing.
   package static func accept(
     _ certificate: CertificateFingerprint, for app: App, label: String, at now: Timestamp,
     in session: borrowing Session
@@ -29,10 +33,13 @@ package enum TokenTable {
     try accept(text(of: certificate), for: app, label: label, at: now, in: session)
   }
 
-  /// No header has a line break in it: nobody can send the fingerprint of a certificate, which is no secret, as a token.
+  /// The line break prevents a client from sending the fingerprint, which is not secret, as a token: a header cannot
+  /// contain one.
   static func text(of certificate: CertificateFingerprint) -> String { "certificate\n\(certificate.digest.hex)" }
 
-  /// Makes a token that was chosen elsewhere valid; issuing it twice changes nothing.
+  /// Accepts a token that was created elsewhere.
+  ///
+  /// Repetition changes nothing.
   package static func accept(
     _ token: String, for app: App, label: String, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) {
@@ -44,7 +51,7 @@ package enum TokenTable {
       """)
   }
 
-  /// Every token of the app, revoked ones included, oldest first.
+  /// Returns every token of the app, revoked ones included, oldest first.
   package static func list(of app: App, in session: borrowing Session) throws(DatabaseError) -> [Record] {
     var entries: [Record] = []
     for row in try session.query(
@@ -59,7 +66,7 @@ package enum TokenTable {
     return entries
   }
 
-  /// Ends the tokens whose name begins so; how many there were.
+  /// Revokes the tokens whose name has this prefix and returns their number.
   package static func revoke(
     _ name: [UInt8], of app: App, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) -> UInt64 {

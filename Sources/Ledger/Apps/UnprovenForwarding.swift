@@ -1,24 +1,26 @@
 package import Database
 package import Time
 
-/// Whether unproven messages are forwarded to the app's old back end.
+/// Whether unproven messages are forwarded to the app's destination.
 ///
-/// The old back end judged such messages itself before Switchyard stood in front of it.
+/// The destination judged such messages itself before Switchyard received them.
 package enum UnprovenForwarding: String, Hashable, Sendable, CaseIterable {
-  /// Forwards them, in a lane of their own.
+  /// Forwards them, in a separate queue.
   case allow
   /// Keeps them in quarantine until an operator forwards them with `switchyard quarantine replay`.
   case deny
 }
 
-/// `unproven_forwarding`: what an operator decided for an app; `allow` without a row.
+/// `unproven_forwarding`: an operator's policy for an app.
+///
+/// Default: `allow`.
 package enum UnprovenForwardingTable {
   package static func policy(of app: App, in session: borrowing Session) throws(DatabaseError) -> UnprovenForwarding {
     let row = try session.query("SELECT policy FROM unproven_forwarding WHERE app = \(app.id.number)").first
     return try row.map(policy) ?? .allow
   }
 
-  /// The apps whose unproven messages are not forwarded.
+  /// Returns the apps whose unproven messages are not forwarded.
   static func denying(in session: borrowing Session) throws(DatabaseError) -> Set<App.ID> {
     var apps: Set<App.ID> = []
     for row in try session.query("SELECT app, policy FROM unproven_forwarding") where try policy(row) == .deny {

@@ -2,23 +2,24 @@ package import Database
 import Purchases
 package import Time
 
-/// Hands out the ids of a job to be asked about, a few at a time, and notes what came of them.
+/// Queues a job's IDs for lookups, a few at a time, and records the results.
 ///
-/// One process does so for a job. No more ids wait in `work` than are asked about soon: ids of customers who are active go
-/// first, news of others does not wait behind a whole migration, and a pause leaves a few of them.
+/// One process does this for a job. `work` holds only the IDs whose lookup is soon: IDs of active customers go first,
+/// changes of other customers do not wait behind a migration, and a pause leaves few of them.
 package struct HistoryJobScheduler: Sendable {
-  /// How it went.
+  /// The result of one turn.
   package struct Turn: Hashable, Sendable {
-    /// Whether another process hands out.
+    /// Whether another process hands out the IDs.
     package var isElsewhere = false
     package var handedOut = 0
-    /// Customers whom Apple is asked about because of those; 0 where nobody counts them.
+    /// Customers to look up because of those IDs.
+    ///
+    /// 0 without an allowance.
     package var calls = 0
-    /// Ids that have their final answer since the last turn.
+    /// IDs that got their final result since the last turn.
     package var ended = 0
-    /// Ids that are being asked about.
+    /// IDs with an open lookup.
     package var asked = 0
-    /// Whether nothing is left to be done.
     package var isDone = false
   }
 
@@ -28,8 +29,8 @@ package struct HistoryJobScheduler: Sendable {
   package init(job: Int, owner: [UInt8]) { (self.job, self.owner) = (job, owner) }
 
   /// - Parameters:
-  ///   - backlog: how many ids of an app and environment may be asked about at once.
-  ///   - allowance: how many customers may be asked about now; nil: any number.
+  ///   - backlog: the maximum number of open lookups of an app and environment.
+  ///   - allowance: the maximum number of customers to look up. `nil`: no limit.
   package func turn(
     backlog: Int, allowance: Int?, until lease: Timestamp, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) -> Turn {
@@ -67,7 +68,7 @@ package struct HistoryJobScheduler: Sendable {
     return turn
   }
 
-  /// Lets another process hand out.
+  /// Ends this process's lease, so that another one can hand out IDs.
   package func release(in session: borrowing Session) throws(DatabaseError) {
     _ = try session.execute("DELETE FROM migration_hand_outs WHERE job = \(job) AND owner = \(owner)")
   }
@@ -85,7 +86,9 @@ package struct HistoryJobScheduler: Sendable {
     return try row?.bytes("owner") == owner
   }
 
-  /// The apps and environments of which ids wait, one index look-up for each.
+  /// Returns the apps and environments with waiting IDs.
+  ///
+  /// One index lookup finds each.
   private func waitingPlaces(in session: borrowing Session) throws(DatabaseError) -> [MigrationAccountTable.CountScope]
   {
     var places: [MigrationAccountTable.CountScope] = []
@@ -112,7 +115,9 @@ package struct HistoryJobScheduler: Sendable {
     }
   }
 
-  /// Hands out the first ids of a place; how many, and about how many customers Apple is asked, if `most` bounds that.
+  /// Hands out the first IDs of a scope.
+  ///
+  /// Returns their number and, if `most` limits it, the number of customers to look up.
   private func handOut(
     in place: MigrationAccountTable.CountScope, limit: Int, calls most: Int?, at now: Timestamp,
     _ session: borrowing Session
@@ -167,10 +172,10 @@ package struct HistoryJobScheduler: Sendable {
     }
   }
 
-  /// Notes which of those asked have their final answer; how many.
+  /// Records the IDs that got their final result, and returns their number.
   private func note(in session: borrowing Session) throws(DatabaseError) -> Int {
-    // Where nobody said the environment it was asked in those in which it is known, or in Production. Each environment by
-    // itself: with both in one condition the server reads all work of the app for each id.
+    // An ID without an environment was looked up in those that know it, or in Production. Each environment has its own
+    // query: with both in one condition the server reads all work of the app for each ID.
     var answers: [MigrationAccountTable.CountScope: [String: HistoryJobTable.State]] = [:]
     for row in try session.query(
       """
@@ -187,7 +192,7 @@ package struct HistoryJobScheduler: Sendable {
     {
       let (place, id) = (try Self.place(row), try row.text("id"))
       let state = HistoryJobTable.State(rawValue: try row.int("state")) ?? .failed
-      // In two environments: open if one is, else found if one is, else unknown if one is.
+      // With two environments, the ID is open if one is, otherwise found if one is, otherwise unknown if one is.
       let before = answers[place]?[id] ?? state
       answers[place, default: [:]][id] = before.rawValue < state.rawValue ? before : state
     }

@@ -4,10 +4,9 @@ import Signing
 import Synchronization
 
 extension LedgerStore {
-  /// Writes a step: what its rows teach, what is counted of them, their ids, and up to where the part is read, in one
-  /// transaction.
+  /// Writes a step in one transaction: its findings, counts and IDs, and the new position of the part.
   ///
-  /// Done again it changes nothing, since the part then stands where the step ends.
+  /// Repetition changes nothing, since the part is then at the end of the step.
   package func take(_ step: MigrationStep) async throws(DatabaseError) -> MigrationStep.Outcome {
     let headers = writtenHeaders.withLock { $0 }
     let stored = step.rows.map { row in
@@ -16,7 +15,7 @@ extension LedgerStore {
     return try await pool.transaction(replayable: true) { session throws(DatabaseError) in
       guard try MigrationJobTable.held(step.part.job, in: session) == .running else { return .halted }
       guard let place = try MigrationPartTable.held(step.part, in: session) else { return .lost }
-      // A commit of unknown outcome that did happen.
+      // The commit of unknown outcome succeeded.
       if place == step.end, place != step.part.place { return .written }
       guard place == step.part.place else { return .lost }
       try step.write(stored, knownHeaders: headers, in: session)

@@ -2,13 +2,13 @@ package import Database
 package import Purchases
 import Time
 
-/// What became of every row and every id of a job, at one moment.
+/// The outcomes of all rows and IDs of a job, at one moment.
 package struct MigrationCounts: Hashable, Sendable {
   package var rows = 0
   package var usable = 0
   package var duplicates = 0
   package var withoutPurchases = 0
-  /// Of the duplicates those that brought another user than the ones before.
+  /// The duplicates that name another user than earlier rows.
   package var links = 0
   package var rejected: [String: Int] = [:]
   package var ids = 0
@@ -18,11 +18,11 @@ package struct MigrationCounts: Hashable, Sendable {
 
   package init() {}
 
-  /// Ids that have no final answer yet.
+  /// IDs without a final result.
   package var open: Int { ids - settled - unknown - failed }
   package var allRejected: Int { rejected.values.reduce(0, +) }
 
-  /// Whether nothing was lost on the way.
+  /// Whether the counts add up.
   package var balances: Bool {
     rows == usable + duplicates + withoutPurchases + allRejected && open >= 0 && links <= duplicates
   }
@@ -42,7 +42,9 @@ package struct MigrationCounts: Hashable, Sendable {
   }
 }
 
-/// What is counted of a job; its name in the table.
+/// A counted outcome of a job.
+///
+/// Its name is the key in the table.
 package enum MigrationOutcome: Hashable, Sendable {
   case usable, duplicate, withoutPurchases, link
   case rejected(String)
@@ -64,7 +66,7 @@ package enum MigrationOutcome: Hashable, Sendable {
     }
   }
 
-  /// Nil for what a newer build counts.
+  /// `nil` if a newer build wrote the name.
   init?(name: String) {
     let plain: [Self] = [.usable, .duplicate, .withoutPurchases, .link, .id, .settled, .unknown, .failed]
     if let outcome = plain.first(where: { $0.name == name }) {
@@ -77,9 +79,11 @@ package enum MigrationOutcome: Hashable, Sendable {
   }
 }
 
-/// `migration_accounts`: what became of the rows and ids of jobs.
+/// `migration_accounts`: the outcomes of the rows and IDs of jobs.
 package enum MigrationAccountTable {
-  /// Where something was counted; app and environment are nil where nobody knows them.
+  /// The app and environment of a count.
+  ///
+  /// `nil` if unknown.
   package struct CountScope: Hashable, Sendable {
     package let app: App.ID?
     package let environment: Environment?
@@ -105,7 +109,9 @@ package enum MigrationAccountTable {
     _ = try session.insert(insert, rows: rows.inKeyOrder(columns: 5))
   }
 
-  /// What became of everything in one job, by app and environment, as of one moment; `rows` is counted apart, in all.
+  /// Returns a job's counts by app and environment, as of one moment.
+  ///
+  /// `rows` is counted separately, in total.
   ///
   /// One statement, since two would see two moments.
   package static func read(

@@ -1,18 +1,18 @@
 import Database
 import Purchases
 
-/// `migration_ids`: the ids of a job by which Apple is asked, and what came of each.
+/// `migration_ids`: the IDs of a job to look up at Apple, and the result of each.
 enum MigrationIDTable {
   enum State: Int {
-    /// To be handed out.
+    /// Not handed out yet.
     case waiting = 0
-    /// Apple is being asked.
+    /// The lookup is open.
     case asked = 1
     case settled = 2
     case unknown = 3
     case failed = 4
 
-    /// The state of an id after its look-up; nil while the look-up is open.
+    /// Creates the state after a lookup, or `nil` while the lookup is open.
     init?(after lookUp: HistoryJobTable.State) {
       switch lookUp {
       case .waiting: return nil
@@ -41,9 +41,9 @@ enum MigrationIDTable {
   private static let insert = BulkInsert(
     into: "INSERT IGNORE INTO migration_ids (job, app, environment, id, priority) VALUES")
 
-  /// Adds the ids that the job does not have yet; how many are new where.
+  /// Adds the IDs that the job does not have yet, and returns the number of new ones by scope.
   ///
-  /// An id that somebody active has is one of an active customer, whoever brought it before.
+  /// An ID that an active customer has keeps that priority, regardless of other customers that have it.
   static func add(
     _ ids: [New], job: Int, in session: borrowing Session
   ) throws(DatabaseError) -> [MigrationAccountTable.CountScope: Int] {
@@ -75,7 +75,7 @@ enum MigrationIDTable {
 }
 
 extension MigrationAccountTable.CountScope {
-  /// 0 where nobody knows it.
+  /// 0 if unknown.
   var numbers: (app: Int, environment: Int) { (app?.number ?? 0, environment?.code ?? 0) }
   var columns: [SQLValue] { [.integer(Int64(numbers.app)), .integer(Int64(numbers.environment))] }
 

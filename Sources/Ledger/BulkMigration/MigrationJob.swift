@@ -2,20 +2,22 @@ package import JSON
 package import Purchases
 package import Time
 
-/// A bulk migration: what an operator asked for, and how it stands.
+/// A bulk migration: an operator's request and its state.
 package struct MigrationJob: Hashable, Sendable {
-  /// Its number in the table.
+  /// The state, with its number in the table.
   package enum State: Int, Hashable, Sendable, CaseIterable {
     case running = 1
     case paused = 2
-    /// Every row was read, and every id has its final answer.
+    /// Every row was read, and every ID has its final result.
     case done = 3
     case cancelled = 4
-    /// It cannot go on by itself; `trouble` says why. It can be resumed.
+    /// The job cannot continue automatically for the reason in `trouble`.
+    ///
+    /// It can be resumed.
     case failed = 5
 
     package var name: String { "\(self)" }
-    /// Whether there is nothing more to be done, now or later.
+    /// Whether the job can never continue.
     package var isFinal: Bool { self == .done || self == .cancelled }
   }
 
@@ -24,34 +26,42 @@ package struct MigrationJob: Hashable, Sendable {
   package let createdAt: Timestamp
   package let createdBy: String
   package let finishedAt: Timestamp?
-  /// Whose the rows are; nil: each says it itself.
+  /// The app of all rows.
+  ///
+  /// `nil` if each row names its app.
   package let app: App.ID?
-  /// Of what does not say its environment.
+  /// The environment of rows that do not name one.
   package let environment: Environment?
   package let settings: MigrationSettings
-  /// Why it cannot go on, or what an operator said when it was paused; nil while it can, or where nothing was said.
+  /// The reason of a failure, or the operator's reason for a pause.
+  ///
+  /// `nil` while the job can continue, or without a reason.
   package let trouble: String?
 
-  /// What an operator said when the job was paused.
+  /// The operator's reason for a pause.
   package var pauseReason: String? { state == .paused ? trouble : nil }
-  /// Why the job failed.
+  /// The reason of the failure.
   package var failure: String? { state == .failed ? trouble : nil }
 }
 
-/// What an operator may say of a job while it runs, and what was accepted when it began.
+/// The settings that an operator may change while a job runs, and the warnings that the operator accepted at its start.
 package struct MigrationSettings: Hashable, Sendable {
-  /// Customers whose history is asked for in a second at most; nil: as many as Apple allows.
+  /// The maximum number of history requests per second.
+  ///
+  /// `nil`: as many as Apple allows.
   package var callsPerSecond: Int?
-  /// Rows that are read in a second at most.
+  /// The maximum number of rows read per second.
   package var rowsPerSecond: Int?
-  /// Hours of the day, UTC, within which it works; nil: all day.
+  /// The hours of the day, in UTC, in which the job works.
+  ///
+  /// `nil`: all day.
   package var hours: MigrationHours?
-  /// What the operator was warned of and accepted.
+  /// The warnings that the operator accepted.
   package var accepted: [String] = []
 
   package init() {}
 
-  /// Members that this build does not know are ignored: a newer one may have written them.
+  /// Unknown members are ignored: a newer build may have written them.
   package init(_ json: JSONObject) {
     callsPerSecond = json["callsPerSecond"]?.integer.map { Int(clamping: $0) }
     rowsPerSecond = json["rowsPerSecond"]?.integer.map { Int(clamping: $0) }
@@ -68,7 +78,7 @@ package struct MigrationSettings: Hashable, Sendable {
   }
 }
 
-/// Hours of the day in UTC, as `22-6`: from the first up to the second, over midnight if need be.
+/// Hours of the day in UTC, as `22-6`: from the first up to the second, over midnight if necessary.
 package struct MigrationHours: Hashable, Sendable {
   private let from: Int
   private let to: Int

@@ -3,9 +3,9 @@ import JSON
 package import Purchases
 package import Time
 
-/// `migration_jobs`: what operators asked for.
+/// `migration_jobs`: the bulk migrations that operators requested.
 package enum MigrationJobTable {
-  /// A part of the sources, as it is when the job begins.
+  /// A part of the sources at the beginning of the job.
   package struct NewPart: Sendable {
     package let source: String
     package let sealed: [UInt8]?
@@ -16,7 +16,7 @@ package enum MigrationJobTable {
     }
   }
 
-  /// Adds a running job with its parts; its number.
+  /// Adds a running job with its parts, and returns its number.
   package static func add(
     _ parts: [NewPart], app: App?, environment: Environment?, settings: MigrationSettings, by author: String,
     at now: Timestamp, in session: borrowing Session
@@ -38,19 +38,19 @@ package enum MigrationJobTable {
     return job
   }
 
-  /// Nil when there is no such job.
+  /// Returns `nil` if there is no such job.
   package static func find(_ id: Int, in session: borrowing Session) throws(DatabaseError) -> MigrationJob? {
     try read("WHERE id = \(id)", in: session).first
   }
 
-  /// The jobs in these states, the oldest first.
+  /// Returns the jobs in these states, oldest first.
   package static func all(
     _ states: [MigrationJob.State] = MigrationJob.State.allCases, limit: Int = 1_000, in session: borrowing Session
   ) throws(DatabaseError) -> [MigrationJob] {
     try read("WHERE state IN (\(list: states.map(\.rawValue))) ORDER BY id LIMIT \(limit)", in: session)
   }
 
-  /// Moves a job on, if it is in one of the states before; whether it was.
+  /// Changes the state of a job and returns true, if the job is in one of the states `before`.
   package static func move(
     _ id: Int, from before: [MigrationJob.State], to state: MigrationJob.State, because trouble: String? = nil,
     at now: Timestamp, in session: borrowing Session
@@ -68,18 +68,20 @@ package enum MigrationJobTable {
     return true
   }
 
-  /// Changes the settings of a job that has not ended; whether it had not.
+  /// Changes the settings of a job and returns true, unless the job has ended.
   package static func set(
     _ settings: MigrationSettings, of id: Int, in session: borrowing Session
   ) throws(DatabaseError) -> Bool {
-    // Settings that stay as they are would be no affected row.
+    // Unchanged settings would count as no affected row.
     let row = try session.query("SELECT state FROM migration_jobs WHERE id = \(id) FOR UPDATE").first
     guard let row, try !state(of: row).isFinal else { return false }
     _ = try session.execute("UPDATE migration_jobs SET settings = \(settings.json.encoded()) WHERE id = \(id)")
     return true
   }
 
-  /// The state of a job, which stays as it is until the transaction ends; nil when there is none.
+  /// Returns the state of a job and locks it until the transaction ends.
+  ///
+  /// `nil` if there is no such job.
   static func held(_ id: Int, in session: borrowing Session) throws(DatabaseError) -> MigrationJob.State? {
     let row = try session.query("SELECT state FROM migration_jobs WHERE id = \(id) LOCK IN SHARE MODE").first
     guard let row else { return nil }

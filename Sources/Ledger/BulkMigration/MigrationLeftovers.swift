@@ -1,7 +1,7 @@
 package import Database
 package import Purchases
 
-/// An id of a job that has no history, and why.
+/// An ID of a job that has no history, with the reason.
 package struct UnresolvedID: Hashable, Sendable {
   package enum State: String, Hashable, Sendable { case open, unknown, failed }
 
@@ -9,13 +9,15 @@ package struct UnresolvedID: Hashable, Sendable {
   package let environment: Environment?
   package let id: String
   package let state: State
-  /// What Apple answered, or why it was not asked; empty while nothing is to be told.
+  /// Apple's response, or the reason why there was no lookup.
+  ///
+  /// Empty if there is no reason yet.
   package let reason: String
 }
 
-/// What of a job is not history, with its reasons.
+/// The IDs of a job without a history, with their reasons.
 package enum MigrationLeftovers {
-  /// How many ids of a job stand so for which reason, by app; the commonest first.
+  /// Returns the number of a job's IDs by app, state and reason, most frequent first.
   package static func counts(
     of job: Int, in session: borrowing Session
   ) throws(DatabaseError) -> [(app: App.ID, state: UnresolvedID.State, reason: String, count: Int)] {
@@ -35,7 +37,7 @@ package enum MigrationLeftovers {
     return counts
   }
 
-  /// The ids themselves, those with a final answer first.
+  /// Returns the IDs, those with a final result first.
   package static func list(
     of job: Int, limit: Int, in session: borrowing Session
   ) throws(DatabaseError) -> [UnresolvedID] {
@@ -57,9 +59,10 @@ package enum MigrationLeftovers {
 
   private static let reason: SQL = "COALESCE(production.reason, sandbox.reason, '')"
 
-  /// The ids of a job that have no history, each with its work in either environment.
+  /// The IDs of a job that have no history, each with its work in both environments.
   ///
-  /// One row of `work` for each id and environment: by a list of environments every row of the app would be read for each id.
+  /// One row of `work` for each ID and environment: with a list of environments the server would read every row of the
+  /// app for each ID.
   private static func rows(of job: Int) -> SQL {
     func work(_ name: SQL, _ environment: Environment) -> SQL {
       """

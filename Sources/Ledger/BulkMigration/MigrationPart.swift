@@ -1,10 +1,14 @@
-/// Up to where the rows of a part are in the ledger.
+/// The position in a part up to which its rows are in the ledger.
 package struct SourcePosition: Hashable, Sendable {
-  /// The file of a folder; nil before the first, and where there is only one.
+  /// The file of a folder.
+  ///
+  /// `nil` before the first, and with only one file.
   package var file: String?
-  /// Rows that begin before it, in the decompressed input, are done.
+  /// The offset in the decompressed input.
+  ///
+  /// Rows that begin before it are done.
   package var position: Int64
-  /// Of a table: the last key that is done.
+  /// The last key of a table that is done.
   package var key: String?
 
   package init(file: String? = nil, position: Int64 = 0, key: String? = nil) {
@@ -14,13 +18,13 @@ package struct SourcePosition: Hashable, Sendable {
   package static let start = Self()
 }
 
-/// A part of a job's sources that this process alone reads, until the lease ends.
+/// A part of a job's sources that only this process reads, until the lease ends.
 package struct MigrationPart: Hashable, Sendable {
   package let job: Int
   package let number: Int
-  /// How to read it; JSON.
+  /// The description of the source, in JSON.
   package let source: String
-  /// What opens it, sealed.
+  /// The credentials of the source, sealed.
   package let sealed: [UInt8]?
   package let size: Int64?
   package var place: SourcePosition
@@ -39,7 +43,7 @@ package struct MigrationPart: Hashable, Sendable {
   }
 }
 
-/// How a part stands, for whoever looks.
+/// The state of a part, for reports.
 package struct MigrationPartReport: Hashable, Sendable {
   package let number: Int
   package let source: String

@@ -1,11 +1,11 @@
 package import Database
 package import Time
 
-/// `migration_parts`: which process reads what, and up to where that is in the ledger.
+/// `migration_parts`: the process that reads each part, and the position up to which it is in the ledger.
 package enum MigrationPartTable {
-  /// Leases a part that nobody reads; nil when there is none.
+  /// Leases a part that no process reads, or returns `nil`.
   ///
-  /// To be committed before it is read.
+  /// Commit before you read the part.
   ///
   /// - Parameter unseen: parts whose files this process does not see.
   package static func lease(
@@ -31,7 +31,9 @@ package enum MigrationPartTable {
       size: try row.optionalInt64("size"), place: try place(of: row), owner: owner)
   }
 
-  /// Makes a lease longer; false when it is another process's by now.
+  /// Extends a lease.
+  ///
+  /// Returns false if another process has it.
   package static func renew(
     _ part: MigrationPart, until end: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) -> Bool {
@@ -43,11 +45,13 @@ package enum MigrationPartTable {
     return renewed.affectedRows == 1
   }
 
-  /// Gives a part back, to be read on from where it is.
+  /// Releases a part.
+  ///
+  /// The next process continues at its position.
   ///
   /// - Parameters:
-  ///   - trouble: why it cannot be read; nil when nothing is wrong with it.
-  ///   - due: when anybody may try again.
+  ///   - trouble: the reason why it cannot be read. `nil` if there is no problem.
+  ///   - due: the time from which any process may try again.
   package static func release(
     _ part: MigrationPart, because trouble: String? = nil, until due: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) {
@@ -80,7 +84,7 @@ package enum MigrationPartTable {
     return reports
   }
 
-  /// Until when a process works on a job, by the latest lease of a part or of handing out ids; nil when none has one.
+  /// Returns the end of the latest lease of a part or of the handing out of IDs, or `nil` without a lease.
   package static func latestLease(
     of job: Int, in session: borrowing Session
   ) throws(DatabaseError) -> Timestamp? {
@@ -94,7 +98,9 @@ package enum MigrationPartTable {
     return try row.milliseconds("lease_until")
   }
 
-  /// Until when a process hands out a job's ids, whether there are any: one that is held up does not make it longer.
+  /// Returns the end of the lease for handing out a job's IDs, with or without waiting IDs.
+  ///
+  /// A blocked process does not extend it.
   package static func handOutLease(
     of job: Int, in session: borrowing Session
   ) throws(DatabaseError) -> Timestamp? {
@@ -103,12 +109,12 @@ package enum MigrationPartTable {
     return try row.milliseconds("lease_until")
   }
 
-  /// Whether there is a part of the job that was not read to its end.
+  /// Whether a part of the job is not read to its end.
   package static func hasOpen(_ job: Int, in session: borrowing Session) throws(DatabaseError) -> Bool {
     try !session.query("SELECT 1 FROM migration_parts WHERE job = \(job) AND state = 0 LIMIT 1").isEmpty
   }
 
-  /// Whether the part is still `part.owner`'s and stands at `part.place`; it stays so until the transaction ends.
+  /// Returns the position if `part.owner` still owns the part, and locks the row until the transaction ends.
   static func held(_ part: MigrationPart, in session: borrowing Session) throws(DatabaseError) -> SourcePosition? {
     let row = try session.query(
       """

@@ -1,11 +1,11 @@
 import Database
 import Signing
 
-/// `migration_receipts` and `migration_links`: what a job has seen, by content, and which users brought it.
+/// `migration_receipts` and `migration_links`: the contents that a job has read, and their users.
 enum MigrationReceiptTable {
   enum ContentStatus: Hashable {
     case new
-    /// Seen before, and now for the first time with a user.
+    /// Seen before without a user.
     case firstUser
     /// Seen before with another user.
     case furtherUser
@@ -24,20 +24,20 @@ enum MigrationReceiptTable {
     into: "INSERT INTO migration_receipts (job, digest, mark, first_user) VALUES",
     then: "ON DUPLICATE KEY UPDATE first_user = VALUES(first_user)")
 
-  /// Notes the contents in their order; how each stood before.
+  /// Records the contents in their order, and returns the earlier status of each.
   ///
-  /// Whoever brings the same content at the same moment waits here: its row is locked before its users are looked at.
+  /// A concurrent writer of the same content waits here: the row is locked before its users are read.
   static func note(
     _ contents: [MigrationStep.Content], job: Int, in session: borrowing Session
   ) throws(DatabaseError) -> [ContentStatus] {
     guard !contents.isEmpty else { return [] }
     let ours = [UInt8].random(count: 8)
     let digests = Set(contents.map(\.digest.bytes))
-    // A new content is written with its first user at once; one that is there keeps its own.
+    // A new content is written with its first user. An existing one keeps its user.
     let brought = Dictionary(
       contents.compactMap { content in (content.user?.bytes).map { (content.digest.bytes, $0) } }
     ) { first, _ in first }
-    // The first of them is the new one, whose entry is written.
+    // The first is the new one, whose entry is written.
     let messages = Dictionary(
       contents.compactMap { content in (content.entry?.message.digest.bytes).map { (content.digest.bytes, $0) } }
     ) { first, _ in first }

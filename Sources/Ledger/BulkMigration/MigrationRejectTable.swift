@@ -1,6 +1,6 @@
 package import Database
 
-/// `migration_rejects`: where the rejected rows of a job are in its sources.
+/// `migration_rejects`: the positions of the rejected rows of a job in its sources.
 package enum MigrationRejectTable {
   private static let insert = BulkInsert(
     into: "INSERT INTO migration_rejects (job, part, file, position, row_key, line, reason) VALUES")
@@ -18,7 +18,7 @@ package enum MigrationRejectTable {
     _ = try session.insert(insert, rows: rows)
   }
 
-  /// A rejected row: where it is, and why.
+  /// A rejected row with its position and reason.
   package struct Record: Sendable {
     package let number: Int64
     package let part: Int
@@ -27,7 +27,7 @@ package enum MigrationRejectTable {
     package let reason: String
   }
 
-  /// The rejected rows of a part behind `number`, in the order of the part.
+  /// Returns the rejected rows of a part after `number`, in the order of the part.
   package static func page(
     of job: Int, part: Int, after number: Int64, limit: Int, in session: borrowing Session
   ) throws(DatabaseError) -> [Record] {

@@ -4,26 +4,28 @@ import Signing
 
 /// Receipts of a bulk migration, in the order of the digests of their contents.
 ///
-/// That order has nothing to do with what a receipt says: from any position on, the next ones are a random sample. Only
-/// rows of the job are read, however many receipts other jobs or the service stored.
+/// That order is independent of the receipts' data, so the page after any position is a random sample. The query reads
+/// only rows of the job.
 package struct MigrationSample: Sendable {
-  /// The receipts of one page that are of the app and environment.
+  /// The receipts of one page that belong to the app and environment.
   package let receipts: [InboxListing]
-  /// Contents whose message is not known, or not in the inbox under its digest: without a purchase, or stored by an earlier
-  /// build.
+  /// The number of contents without a message in the inbox under its digest: they have no purchase, or an earlier build
+  /// stored them.
   package let withoutMessage: Int
-  /// Where the next page begins; nil after the last page.
+  /// The position of the next page.
+  ///
+  /// `nil` after the last page.
   package let end: [UInt8]?
 
-  /// The bytes of a position.
+  /// The length of a position in bytes.
   package static let width = 16
 
-  /// Returns the page behind a position.
+  /// Returns the page after a position.
   ///
   /// - Parameters:
-  ///   - start: where the page begins, itself left out.
-  ///   - last: where it ends at the latest; nil: with the job.
-  ///   - limit: contents of the job that are read.
+  ///   - start: the position before the page.
+  ///   - last: the last possible position of the page. `nil`: the end of the job.
+  ///   - limit: the maximum number of the job's contents to read.
   package static func page(
     of job: Int, in scope: AppScope, after start: [UInt8], upTo last: [UInt8]? = nil, limit: Int = 1_000,
     in session: borrowing Session

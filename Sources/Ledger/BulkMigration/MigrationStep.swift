@@ -1,17 +1,19 @@
 package import Purchases
 import Signing
 
-/// Consecutive rows of a part, judged: what is written of them in one transaction, with the place up to which they go.
+/// Consecutive rows of a part, judged, with their end position.
+///
+/// They are written in one transaction.
 package struct MigrationStep: Sendable {
-  /// Half a SHA-256: of a content, or of a user's id.
+  /// Half a SHA-256 of a content or of a user's ID.
   package struct Mark: Hashable, Sendable {
     package let bytes: [UInt8]
 
-    /// - Parameter digest: of at least 16 bytes.
+    /// - Parameter digest: at least 16 bytes.
     package init(_ digest: [UInt8]) { bytes = Array(digest.prefix(16)) }
   }
 
-  /// An id by which Apple can be asked.
+  /// An ID that can be looked up at Apple.
   package struct ID: Hashable, Sendable {
     package let environment: Environment?
     package let id: String
@@ -19,24 +21,25 @@ package struct MigrationStep: Sendable {
     package init(environment: Environment?, id: String) { (self.environment, self.id) = (environment, id) }
   }
 
-  /// What a row with something of use in it came to.
+  /// The result of a row with useful content.
   package struct Content: Sendable {
     package let digest: Mark
     package let user: Mark?
     package let place: MigrationAccountTable.CountScope
-    /// Nil where nothing is to be written of it, as of a receipt without purchases.
+    /// `nil` if there is nothing to write, as with a receipt without purchases.
     package let entry: LedgerEntry?
-    /// What else the row holds, and ids alone with the row's user, where what is unsigned names them: an operator's table says
-    /// whose they are.
+    /// Further entries of the row.
+    ///
+    /// For unsigned data they hold only IDs with the row's user: the operator's table is the source of the link.
     package let users: [LedgerEntry]
     package let ids: [ID]
-    /// Whether the customer has something that has not ended, as far as it tells.
+    /// Whether the customer has an unexpired purchase, by the row's data.
     package let isActive: Bool
 
-    /// What is written of the row.
+    /// The entries to write.
     var entries: [LedgerEntry] { entry.map { [$0] + users } ?? [] }
 
-    /// The same with what the same row holds besides.
+    /// Returns this content joined with another content of the same row.
     package func joined(with other: Self) -> Self {
       let known = Set(ids)
       return Self(
@@ -45,7 +48,7 @@ package struct MigrationStep: Sendable {
         ids: ids + other.ids.filter { !known.contains($0) }, isActive: isActive || other.isActive)
     }
 
-    /// Whether it tells of a purchase, or of an id by which Apple can be asked.
+    /// Whether it contains a purchase or an ID that can be looked up at Apple.
     package var isUsable: Bool { !ids.isEmpty || entry?.findings?.purchases.isEmpty == false }
 
     package init(
@@ -66,9 +69,9 @@ package struct MigrationStep: Sendable {
   package struct Reject: Sendable {
     package let reason: String
     package let line: Int
-    /// Where the row is.
+    /// The position of the row.
     package let place: SourcePosition
-    /// Of whose app and environment it proves to be, if it does.
+    /// The app and environment that the row proves, if any.
     package let owner: MigrationAccountTable.CountScope
 
     package init(reason: String, line: Int, place: SourcePosition, owner: MigrationAccountTable.CountScope) {
@@ -86,14 +89,14 @@ package struct MigrationStep: Sendable {
     var entries: [LedgerEntry] { if case .content(let content) = self { content.entries } else { [] } }
   }
 
-  /// As it is before the step.
+  /// The part before the step.
   package let part: MigrationPart
   package let rows: [Row]
-  /// As it is after the step.
+  /// The position after the step.
   package let end: SourcePosition
-  /// Of the input as it lies there.
+  /// The number of bytes read from the stored input, before decompression.
   package let bytesRead: Int64
-  /// Whether nothing follows.
+  /// Whether the part ends with this step.
   package let isLast: Bool
 
   package init(part: MigrationPart, rows: [Row], end: SourcePosition, bytesRead: Int64, isLast: Bool) {
@@ -104,13 +107,17 @@ package struct MigrationStep: Sendable {
     self.isLast = isLast
   }
 
-  /// What became of a step.
+  /// The outcome of a step.
   package enum Outcome: Hashable, Sendable {
-    /// It is in the ledger.
+    /// The rows are in the ledger.
     case written
-    /// The job does not run any more: nothing was written.
+    /// The job no longer runs.
+    ///
+    /// The transaction wrote nothing.
     case halted
-    /// Another process reads the part by now: nothing was written.
+    /// Another process reads the part.
+    ///
+    /// The transaction wrote nothing.
     case lost
   }
 }

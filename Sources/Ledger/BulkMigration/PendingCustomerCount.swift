@@ -1,15 +1,17 @@
 import Database
 import Purchases
 
-/// Whom ids that wait make the services ask Apple about.
+/// The customers that waiting IDs cause the services to look up.
 ///
-/// An id whose history is stored, or that was answered before, makes no call; the ids of one customer that wait together make
-/// one. (Unless Apple does not know the id that it is asked by: then the next one is tried.)
+/// An ID whose history is stored or that has a final result causes no call. Several waiting IDs of one customer cause
+/// one call, unless Apple does not know the first ID: then the next one is tried.
 struct PendingCustomerCount {
-  /// By id, the customers, each by environment and label; none for an id that needs no call.
+  /// The customers by ID, each by environment and label.
+  ///
+  /// Empty for an ID that needs no call.
   private var customers: [String: Set<String>] = [:]
 
-  /// - Parameter environments: in which each id is asked about.
+  /// - Parameter environments: the environments for the lookup of each ID.
   init(_ environments: [String: Set<Environment>], app: App.ID, in session: borrowing Session) throws(DatabaseError) {
     for environment in Environment.allCases {
       let scope = AppScope(app: app, environment: environment)
@@ -28,7 +30,7 @@ struct PendingCustomerCount {
     }
   }
 
-  /// Those that have their final answer: nobody asks about them again.
+  /// Returns the IDs that have their final result and are not looked up again.
   private static func answered(
     _ ids: [String], in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> Set<String> {
@@ -40,11 +42,10 @@ struct PendingCustomerCount {
     return answered
   }
 
-  /// The first of the ids, in their order, that do not make Apple be asked about more than `limit` customers, and about how
-  /// many they do.
+  /// Returns the first of the IDs that cause lookups of at most `limit` customers, and the number of these customers.
   ///
-  /// Ids further back go along where they need no further call. At least one id is taken if `limit` is not 0, even one that
-  /// is asked about in two environments.
+  /// Later IDs are included if they need no further call. Unless `limit` is 0, at least one ID is included, even one
+  /// with lookups in two environments.
   func first(_ limit: Int, of ids: [String]) -> (ids: [String], calls: Int) {
     var (taken, asked): ([String], Set<String>) = ([], [])
     for id in ids {

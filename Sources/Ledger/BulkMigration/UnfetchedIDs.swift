@@ -2,16 +2,18 @@ package import Database
 import Purchases
 package import Time
 
-/// Ids of bulk migrations that Apple has not been asked about.
+/// IDs of bulk migrations that were not looked up at Apple.
 package struct UnfetchedIDs: Hashable, Sendable {
-  /// Of jobs that can go on, or on their way to Apple.
+  /// The IDs of jobs that can continue, or with an open lookup.
   package private(set) var waiting = 0
-  /// Of cancelled jobs: no process will ask about them.
+  /// The IDs of canceled jobs, which no process will look up.
   package private(set) var cancelled = 0
-  /// The newest of those cancelled jobs; nil if there is none.
+  /// The newest of those canceled jobs.
+  ///
+  /// `nil` if there is none yet.
   package private(set) var cancelledJob: Int?
 
-  // What is known of each id `m`, as `p` of Production and as `s` of Sandbox: one look-up in the index each.
+  // The work of each ID `m`: `p` in Production, `s` in Sandbox. Each needs one index lookup.
   private static let work: SQL = """
     LEFT JOIN work p FORCE INDEX (app) ON p.app = m.app AND p.environment = \(Environment.production.code)
       AND p.kind = \(HistoryJobTable.Kind.history.rawValue) AND p.subject = m.id
@@ -21,13 +23,13 @@ package struct UnfetchedIDs: Hashable, Sendable {
       AND m.environment IN (0, \(Environment.sandbox.code))
     """
 
-  /// The ids of an app's jobs, those without an environment included.
+  /// Returns the counts for an app's jobs, IDs without an environment included.
   ///
-  /// An id that was looked up since, by another job or because it arrived otherwise, does not count.
+  /// An ID with a later lookup, by another job or for another reason, does not count.
   ///
   /// - Parameters:
-  ///   - young: ids that were handed out since then and wait count too; `HistoryJobTable.unsettled` counts older ones.
-  ///   - decided: jobs that were cancelled before do not count.
+  ///   - young: waiting IDs that were handed out since then count too. `HistoryJobTable.unsettled` counts older ones.
+  ///   - decided: jobs that were canceled earlier do not count.
   package static func read(
     in scope: AppScope, handedOutSince young: Timestamp, cancelledAfter decided: Timestamp,
     _ session: borrowing Session
@@ -59,7 +61,9 @@ package struct UnfetchedIDs: Hashable, Sendable {
     return unasked
   }
 
-  /// How many parts of jobs that go on are not read to their end: nobody knows how many ids are in them.
+  /// Returns the number of unread parts of unfinished jobs.
+  ///
+  /// The number of IDs in them is unknown.
   package static func unreadParts(in scope: AppScope, _ session: borrowing Session) throws(DatabaseError) -> Int {
     let final = MigrationJob.State.allCases.filter(\.isFinal).map(\.rawValue)
     return try session.query(
@@ -71,7 +75,7 @@ package struct UnfetchedIDs: Hashable, Sendable {
     ).first?.int("count") ?? 0
   }
 
-  /// How many ids of a job were never handed out, and are not known otherwise.
+  /// Returns the number of a job's IDs that were never handed out and have no other lookup.
   package static func count(of job: Int, in session: borrowing Session) throws(DatabaseError) -> Int {
     try session.query(
       """

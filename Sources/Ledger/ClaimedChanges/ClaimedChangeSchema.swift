@@ -1,15 +1,14 @@
 import Database
 
 extension Migration {
-  /// What unsigned messages reported and Apple is being asked about, when subscriptions are asked about next, and for how
-  /// long access is held meanwhile.
+  /// The tables of unsigned changes, of due renewal checks, and of the apps' access holds.
   static let claimedChangeTables: [SQL] = [claimedChanges, renewalChecks, accessHolds]
 
-  // A row for each subscription or purchase of which an unsigned message reported a change that no signed answer has
-  // settled yet; deleted when it is settled. `since` and `latest_at`: when the first and the last report were committed.
-  // `changes`: how many there were, so that a look-up knows whether another came while Apple was asked. `because`:
-  // UnconfirmedChange. `message`: the latest that reported something. `line`: the purchase of which a period or refund was
-  // reported last, empty where none was.
+  // A row for each subscription or purchase with a change that an unsigned message reported and that no signed data has
+  // settled. It is deleted when settled. `since` and `latest_at`: commit times of the first and the last report.
+  // `changes`: the number of reports, which shows a lookup whether another arrived meanwhile. `because`:
+  // UnconfirmedChange. `message`: the latest message that reported a change. `line`: the purchase of the last reported
+  // period or refund, or empty.
   private static let claimedChanges: SQL = """
     CREATE TABLE IF NOT EXISTS claimed_changes (
       app INT UNSIGNED NOT NULL,
@@ -25,8 +24,8 @@ extension Migration {
     ) ENGINE=InnoDB
     """
 
-  // A row for each subscription that was looked up and is expected to renew. At `due_at` Apple is asked, unless something
-  // signed was heard of its renewal after `known_as_of`.
+  // A row for each subscription that was looked up and is expected to renew. A lookup is due at `due_at` unless signed
+  // data about the renewal arrived after `known_as_of`.
   private static let renewalChecks: SQL = """
     CREATE TABLE IF NOT EXISTS renewal_checks (
       app INT UNSIGNED NOT NULL,

@@ -3,17 +3,17 @@ import Purchases
 import Signing
 package import Time
 
-/// `claimed_changes`: what unsigned messages reported of customers, until a look-up has settled it.
+/// `claimed_changes`: the changes that unsigned messages reported, until a lookup settles them.
 ///
-/// As long as a row is there, a row of `work` waits for the same id with a kind that `isClaimed`. Of ids that nothing signed
-/// names, which the comparison with Apple queues, there is none here.
+/// While a row exists, a row of `work` waits for the same ID with a kind that `isClaimed`. The table has no rows for
+/// IDs without signed data, which the comparison with Apple queues.
 package enum UnconfirmedChangeTable {
-  /// How long reports are gathered before Apple is asked: one event may be told by several messages.
+  /// How long reports are gathered before the lookup: several messages may report one event.
   static let gathering = Interval.seconds(1)
-  /// How long after a look-up of a customer the next begins at the earliest, whatever is reported meanwhile.
+  /// The minimum interval between two lookups of a customer, regardless of new reports.
   package static let shortestInterval = Interval.minutes(1)
 
-  /// How many changes were reported of each of these ids so far, of those of which a look-up is open.
+  /// Returns the number of changes reported for each of these IDs that has an open lookup.
   static func counts(
     of ids: [String], in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> [String: Int] {
@@ -24,19 +24,21 @@ package enum UnconfirmedChangeTable {
     return counts
   }
 
-  /// What a look-up has answered.
+  /// The result of a lookup.
   struct Answer {
-    /// How many changes were reported before it began.
+    /// The number of changes reported before the lookup began.
     let reports: Int
-    /// When Apple was asked; nil where there is nothing more to ask.
+    /// The time of the request to Apple.
+    ///
+    /// `nil` if no further lookup is needed.
     let askedAt: Timestamp?
   }
 
-  /// Notes that look-ups have settled what was reported of these ids.
+  /// Records that lookups have settled the reports about these IDs.
   ///
-  /// - Returns: The ids to ask about once more: more was reported of them meanwhile, or Apple was asked within
-  ///   `UnconfirmedChange.lag` of the report and does not show the change, which it may not know yet, or the
-  ///   message did not say of which purchase it is.
+  /// - Returns: The IDs to look up again. Another change was reported meanwhile, or the message names no purchase, or
+  ///   the lookup was within `UnconfirmedChange.lag` of the report and does not show the change: Apple may not know it
+  ///   yet.
   static func settle(
     _ settled: [String: Answer], in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> Set<String> {
@@ -83,8 +85,9 @@ package enum UnconfirmedChangeTable {
     return unsettled
   }
 
-  /// The ids of these purchases of which something is told that no signed transaction says, or of which nothing is known: an
-  /// empty line is that of a purchase that is no subscription, or of none that was said.
+  /// Returns the IDs of purchases that have a claim without a signed transaction, or no data.
+  ///
+  /// An empty line represents a purchase that is not a subscription, or an unspecified one.
   private static func unconfirmed(
     _ keys: [PurchaseKey], in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> Set<String> {
@@ -100,7 +103,7 @@ package enum UnconfirmedChangeTable {
     return unconfirmed
   }
 
-  /// The ids of which a message says another renewal than Apple signed last.
+  /// Returns the IDs whose message states another renewal than Apple signed last.
   private static func unconfirmedRenewals(
     of messages: [String: [UInt8]], in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> Set<String> {
@@ -115,7 +118,7 @@ package enum UnconfirmedChangeTable {
     return Set(contradicted.keys)
   }
 
-  /// How many look-ups are open in each app and environment that has any, and since when the oldest is.
+  /// Returns the number of open lookups and the start of the oldest, by app and environment.
   package static func depths(
     in session: borrowing Session
   ) throws(DatabaseError) -> [AppScope: (open: Int, oldest: Timestamp)] {

@@ -1,9 +1,9 @@
 import Database
 import Purchases
 
-/// What the ledger holds of the purchases and subscriptions that some messages are about, before it takes them in.
+/// The ledger's data about the purchases and subscriptions in some messages, before the messages are ingested.
 ///
-/// As many rows are read as the messages have, times the sources, whatever else is known of the customers.
+/// The number of rows read is the messages' rows times the sources, regardless of the customers' other data.
 struct KnownStatements {
   private(set) var purchases: [PurchaseKey: [PurchaseStatement]] = [:]
   private(set) var renewals: [SubscriptionKey: [RenewalStatement]] = [:]
@@ -26,9 +26,9 @@ struct KnownStatements {
     }
   }
 
-  /// Adds the signed transactions and renewals of messages that are committed together with the others.
+  /// Adds the signed transactions and renewals of messages that are committed together.
   ///
-  /// Not their receipts: what is new in one is to be confirmed.
+  /// It does not add their receipts: new data in a receipt must be confirmed.
   mutating func add(transactionsIn findings: Findings) {
     for statement in findings.purchases where statement.source == .signedV2 {
       purchases[statement.key, default: []].append(statement)
@@ -38,13 +38,15 @@ struct KnownStatements {
     }
   }
 
-  /// The originalTransactionIds of which something signed is held: they are seeds, whatever V1 says of them.
+  /// The originalTransactionIds with signed data.
+  ///
+  /// They are seeds, regardless of V1 bodies that name them.
   var signedOriginals: Set<String> {
     Set(purchases.filter { $0.value.contains(where: \.source.isSigned) }.keys.map(\.originalTransactionID))
       .union(renewals.filter { $0.value.contains(where: \.source.isSigned) }.keys.map(\.originalTransactionID))
   }
 
-  /// What a statement reports beyond all this.
+  /// Returns the change that a statement reports compared with these.
   func change(reportedBy statement: PurchaseStatement) -> UnconfirmedChange {
     statement.claimedChange(beyond: purchases[statement.key] ?? [])
   }
@@ -53,6 +55,8 @@ struct KnownStatements {
     statement.claimedChange(beyond: renewals[statement.key] ?? [])
   }
 
-  /// Keys of one statement, each a range of its own.
+  /// The maximum number of keys of one statement.
+  ///
+  /// Each is a separate range.
   private static let keysAtOnce = 128
 }

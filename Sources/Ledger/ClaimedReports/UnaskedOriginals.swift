@@ -2,11 +2,10 @@ import Database
 import Purchases
 
 extension HistoryTable {
-  /// The originalTransactionIds that V1 bodies name, of which signed data is stored but no history, and of which the bodies
-  /// report nothing new: no claim asks Apple about them, so that they are seeds.
+  /// Returns the originalTransactionIds in V1 bodies that have signed data but no history, and no new reports.
   ///
-  /// An id that nothing signed names is none of them, however often it is claimed. To be called before the messages are
-  /// written.
+  /// No claim causes their lookup, so they are seeds. An ID without signed data is never included, even if it is
+  /// claimed often. Call it before the messages are written.
   static func unaskedOriginals(
     in messages: [(message: InboxMessage, app: App.ID, findings: Findings)], _ reports: [UnconfirmedReport],
     _ session: borrowing Session

@@ -3,9 +3,9 @@ import Purchases
 import Signing
 
 extension UnconfirmedReport {
-  /// The reports that are queued, in a stable order, and how many are not because there is no room for their ids.
+  /// Returns the reports to queue, in a stable order, and the number of reports that exceed the quota for new IDs.
   ///
-  /// - Parameter order: by message; of others it is `next`.
+  /// - Parameter order: the priority by message. Default: `next`.
   static func admitted(
     _ reports: [Self], _ order: [Digest: UnconfirmedIDPriority], in session: borrowing Session
   ) throws(DatabaseError) -> (queued: [Self], left: Int) {
@@ -35,7 +35,7 @@ extension UnconfirmedReport {
 }
 
 extension HistoryJobTable {
-  /// Which of these ids nobody ever asked Apple about, and nobody is about to.
+  /// Returns the IDs that were never looked up at Apple and have no waiting lookup.
   static func unasked(
     _ ids: Set<String>, in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> Set<String> {
@@ -48,7 +48,7 @@ extension HistoryJobTable {
     return unasked
   }
 
-  /// Which of these ids Apple was asked about as about seeds, and knew nothing of or gave no answer to.
+  /// Returns the IDs that Apple did not know, or gave no response about, when they were looked up as seeds.
   static func givenUp(
     _ ids: [String], in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> Set<String> {

@@ -15,9 +15,11 @@ extension UnconfirmedChangeTable {
         because = because | VALUES(because), message = VALUES(message), line = IF(VALUES(line) = '', line, VALUES(line))
       """)
 
-  /// Opens a look-up for each report; what receipts alone report waits among what was requested.
+  /// Opens a lookup for each report.
   ///
-  /// A look-up that is open already also answers the new report, unless Apple was asked before it came: then one more follows.
+  /// A report of only receipts waits among the requested lookups.
+  ///
+  /// An open lookup also covers the new report, unless Apple was asked before the report came: then another follows.
   static func queue(_ reports: [UnconfirmedReport], in session: borrowing Session) throws(DatabaseError) {
     var all: [Place: UnconfirmedReport] = [:]
     for report in reports {
@@ -32,7 +34,7 @@ extension UnconfirmedChangeTable {
         .bytes(report.message.bytes), .text(report.line?.text ?? ""),
       ]
     }
-    // Before `work`, as everybody who writes to both does.
+    // Before `work`: every writer of both tables uses this order.
     _ = try session.insert(upsert, rows: rows.inKeyOrder(columns: 3))
     try HistoryJobTable.queue(
       merged.map { place, report in
@@ -40,7 +42,7 @@ extension UnconfirmedChangeTable {
           scope: place.scope, kind: report.kind, subject: place.id,
           dueAt: report.receivedAt + gathering, createdAt: report.receivedAt)
       }, in: session)
-    // Apple's API may still leave out what is in a receipt that was just made.
+    // Apple's API may still omit the contents of a receipt that was just created.
     for (place, report) in proven.sorted(by: { ($0.key.scope, $0.key.id) < ($1.key.scope, $1.key.id) }) {
       try HistoryJobTable.askAgain(
         [place.id], in: place.scope, unlessDoneSince: report.receivedAt + UnconfirmedChange.lag,

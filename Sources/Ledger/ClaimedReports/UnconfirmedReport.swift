@@ -3,27 +3,31 @@ import Purchases
 import Signing
 import Time
 
-/// What one message, or several that are committed together, report of one originalTransactionId and no signed transaction
-/// says.
+/// A report that one or several messages of a commit make about one originalTransactionId and no signed transaction
+/// confirms.
 struct UnconfirmedReport: Sendable {
   let scope: AppScope
   let originalTransactionID: String
   private(set) var change: UnconfirmedChange
-  /// The purchase of which a period or refund is reported, of several the last; one with a refund before all others.
+  /// The last purchase with a reported period or refund.
+  ///
+  /// One with a refund has precedence.
   private(set) var line: Line?
-  /// The message that reported it, of several the last received.
+  /// The last received message of the report.
   private(set) var message: Digest
   private(set) var receivedAt: Timestamp
-  /// Whether Apple was asked about the id before, as about a customer.
+  /// Whether the ID was looked up before as a customer.
   let isKnown: Bool
-  /// Whether anything unsigned reports it; else receipts alone do.
+  /// Whether an unsigned message reports it.
+  ///
+  /// Otherwise only receipts do.
   private(set) var isClaimed: Bool
   /// Whether it came from Apple's networks.
   var comesFirst = false
-  /// How many messages reported it.
+  /// The number of messages that reported it.
   private(set) var count = 1
 
-  /// The queue of its look-up.
+  /// The queue of its lookup.
   var kind: HistoryJobTable.Kind { isKnown || comesFirst ? .claimedChange : .claimedID }
 
   func merged(with other: Self) -> Self {
@@ -37,9 +41,11 @@ struct UnconfirmedReport: Sendable {
     return merged
   }
 
-  /// What the messages report; to be called before they are written, so that each is compared with what came before it.
+  /// Returns the reports of the messages.
   ///
-  /// A receipt reports only of a customer who was asked about: every other of its ids is a seed.
+  /// Call it before they are written, so that each is compared with the earlier data.
+  ///
+  /// A receipt reports only about a customer with an earlier lookup. Its other IDs are seeds.
   static func all(
     in messages: [(message: InboxMessage, app: App.ID, findings: Findings)], _ session: borrowing Session
   ) throws(DatabaseError) -> [Self] {
@@ -50,7 +56,7 @@ struct UnconfirmedReport: Sendable {
       var stored: Set<String> = []
       for ids in Set(told.flatMap(\.ids)).sorted().parts() {
         stored.formUnion(try HistoryTable.stored(Set(ids), in: scope, session))
-        // Asked too early, Apple knew no such id: it is no seed any more.
+        // Apple did not know the ID when it was looked up too early. It is no longer a seed.
         stored.formUnion(try HistoryJobTable.givenUp(ids, in: scope, session))
       }
       for place in told.indices { told[place].leaveOutSeeds(storedAre: stored) }
@@ -59,7 +65,7 @@ struct UnconfirmedReport: Sendable {
       var known = try KnownStatements(of: told.flatMap(\.purchases), told.flatMap(\.renewals), in: scope, session)
       for message in messages { known.add(transactionsIn: message.findings) }
       let changes = told.map { ($0, $0.changes(beyond: known)) }
-      // Heard before, but there was no room to ask about it then.
+      // It was reported before, when the quota for new lookups was used up.
       let forgotten = try HistoryJobTable.unasked(
         Set(
           changes.flatMap { told, changes in
@@ -68,7 +74,7 @@ struct UnconfirmedReport: Sendable {
         )
         .subtracting(stored).subtracting(known.signedOriginals), in: scope, session)
       for (told, changes) in changes {
-        // An id that an answer of verifyReceipt brings for the first time is a seed, and work by that.
+        // An ID that first appears in a verifyReceipt response is a seed, which is queued on its own.
         for (id, (known, line, isClaimed)) in changes where stored.contains(id) || told.claimed.contains(id) {
           let change = known.isEmpty && forgotten.contains(id) ? .period : known
           if change.isEmpty { continue }
@@ -83,10 +89,10 @@ struct UnconfirmedReport: Sendable {
     return reports
   }
 
-  /// What one message tells that Apple has not signed as a transaction.
+  /// The data in one message that Apple has not signed as a transaction.
   private struct Told {
     let message: InboxMessage
-    /// The ids that only its V1 body vouches for.
+    /// The IDs that only its V1 body names.
     let claimed: Set<String>
     private(set) var purchases: [PurchaseStatement]
     let renewals: [RenewalStatement]
@@ -112,7 +118,7 @@ struct UnconfirmedReport: Sendable {
       purchases.removeAll { $0.source.isSigned && !stored.contains($0.key.originalTransactionID) }
     }
 
-    /// By id: what changed, the purchase of which a period or refund is told, and whether anything unsigned tells it.
+    /// Returns, by ID, the change, the purchase of the reported period or refund, and whether unsigned data reports it.
     func changes(
       beyond known: KnownStatements
     ) -> [String: (change: UnconfirmedChange, line: Line?, isClaimed: Bool)] {

@@ -8,19 +8,18 @@ extension LedgerStore {
   private static let headersRemembered = 1_000
   private static let usageLifetime = Duration.seconds(5)
 
-  /// Writes the entries in one transaction; what became of each, in their order, once it is committed.
+  /// Writes the entries in one transaction and returns their results in order, once it is committed.
   ///
-  /// Doing it twice is the same as doing it once, whatever the order and whoever else writes: that is why a commit whose
-  /// outcome is unknown can be answered by doing it again. What is new and has an addressee is in the outbox of every
-  /// destination of his by the same commit.
+  /// Repetition has the same result as one call, regardless of order and concurrent writers. A commit of unknown
+  /// outcome can therefore be repeated. The same commit adds new messages to the outbox of each of their destinations.
   package func append(_ entries: [LedgerEntry]) async throws(DatabaseError) -> [AppendResult] {
     try await append(entries, lockWait: nil, givingUpOn: [])
   }
 
-  /// Writes a batch of one class as `append` does, and waits for locks no longer than the class may.
+  /// Writes a batch of one class as `append` does, with the lock wait of the class.
   ///
-  /// Several entries that cannot have a lock are not tried again: the caller can try each alone. Nor is a notification that
-  /// Apple did not send: whoever did can send it again.
+  /// Several entries that cannot get a lock are not retried: the caller can retry each one separately. A notification
+  /// that Apple did not send is not retried either: its sender can repeat it.
   func append(batch entries: [LedgerEntry], limits: GroupCommit.Limits) async throws(DatabaseError) -> [AppendResult] {
     let isOpenToStrangers = entries.contains { $0.commitClass.isOpenToStrangers }
     return try await append(
@@ -56,7 +55,7 @@ extension LedgerStore {
     return appended
   }
 
-  /// Of whom it is to be noted that they were heard of: those of whom this process did not note it a moment ago.
+  /// Returns the keys whose last notification time this process did not store recently.
   private func dueToBeHeard(_ entries: [LedgerEntry]) -> Set<LastNotificationTable.Key> {
     let noted = heard.withLock { $0 }
     return Set(
@@ -92,7 +91,7 @@ extension LedgerStore {
     }
   }
 
-  /// Writes what messages taught, without the messages: for a rebuild, which has them.
+  /// Writes the findings of messages without the messages, for a rebuild, which has them.
   static func note(
     _ messages: [(message: InboxMessage, app: App.ID, findings: Findings)], in session: borrowing Session
   ) throws(DatabaseError) {

@@ -2,12 +2,12 @@ import Database
 import Signing
 
 extension Batch {
-  /// A message that is to be set aside.
+  /// A message to quarantine.
   struct Refused {
     let message: InboxMessage
     let refusal: LedgerEntry.QuarantineReason
     let isFromApple: Bool
-    /// Whether it is Apple's: sent from its networks, or signed for the app.
+    /// Whether Apple's networks sent it, or it is signed for the app.
     let isOfApple: Bool
     let stored: BodyVault.Stored
 
@@ -17,15 +17,15 @@ extension Batch {
     }
   }
 
-  /// What became of the messages that are set aside.
+  /// The outcome for the quarantined messages.
   struct QuarantineResult {
-    /// Those that were kept before.
+    /// The messages that were in quarantine before.
     var before: Set<Digest> = []
-    /// Those for which there is no room.
+    /// The messages that exceed a quota.
     var full: Set<Digest> = []
   }
 
-  /// Keeps what fits the quotas.
+  /// Stores the messages that fit the quotas.
   func quarantine(
     _ refused: [Refused], _ usage: [QuarantineSource: QuarantineUsage], in session: borrowing Session
   ) throws(DatabaseError) -> QuarantineResult {
@@ -40,7 +40,7 @@ extension Batch {
       }.map(\.message.digest))
     let added = try QuarantineTable.insert(
       new.filter { !aside.full.contains($0.message.digest) }.map { ($0.message, $0.refusal, $0.stored) }, in: session)
-    // Somebody else may have posted Apple's message to another app's URL before: it is to be found by Apple's reason.
+    // Another sender may have posted Apple's message to another app's URL before. Operators search for Apple's reason.
     let moved = try QuarantineTable.rename(
       refused.filter { $0.isOfApple && aside.before.contains($0.message.digest) }.map { ($0.message, $0.refusal) },
       in: session)

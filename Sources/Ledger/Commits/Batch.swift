@@ -6,10 +6,12 @@ import Time
 /// Entries that are committed together.
 struct Batch {
   let entries: [LedgerEntry]
-  /// That of each entry, as it is stored.
+  /// The stored body of each entry.
   let stored: [BodyVault.Stored]
 
-  /// Seals the bodies: to be made before the transaction, whose second try then seals nothing again.
+  /// Seals the bodies.
+  ///
+  /// Create the batch before the transaction, so that a retry does not seal them again.
   init(_ entries: [LedgerEntry], _ bodies: BodyVault) {
     self.init(entries, entries.map { bodies.seal($0.message, sharesHeaders: $0.sharesHeaders) })
   }
@@ -22,8 +24,8 @@ struct Batch {
   ) throws(DatabaseError) -> (appended: [AppendResult], leftOut: LeftOut) {
     let roads = try OutboxTable.roads(of: Set(entries.compactMap { $0.addressee?.scope.app }), in: session)
     let isStale = try stale(by: roads, in: session)
-    // The first of each body counts; one that was accepted before any that was refused, and of those one that Apple's networks
-    // sent before others, whatever their order.
+    // Of entries with one body, an accepted one counts before a refused one, and one from Apple's networks before
+    // others, in any order.
     var first: [Digest: Int] = [:]
     for (index, entry) in entries.enumerated() where !isStale[index] {
       let known = first[entry.message.digest]
@@ -59,7 +61,7 @@ struct Batch {
     try HistoryJobTable.enqueue(Self.placed(arrived.unverified, in: session), as: .unverifiedID, in: session)
     try ConsumptionTable.open(
       new.flatMap { message, accepted in
-        // A V1 body that lay in an old back end says no date: what it asks was answered, or is too late.
+        // A V1 body from a back end's table has no date: its request was answered, or is too late.
         accepted.findings.events.filter { $0.source.isSigned || !unqueued.contains(message.digest) }.map {
           ConsumptionTable.News(
             app: accepted.app, event: $0, receivedAt: message.receivedAt,
@@ -68,7 +70,7 @@ struct Batch {
       }, in: session)
     let aside = try quarantine(refused, usage, in: session)
     let acceptedBefore = refused.isEmpty ? [] : try InboxTable.known(refused.map(\.message.digest), in: session)
-    // What Apple sends goes on to the app's own endpoints once, also what is set aside here with a reason.
+    // Apple's messages are forwarded once, the ones in quarantine included.
     var outgoing: [OutboxTable.Outgoing] = []
     for (index, entry) in entries.enumerated() where first[entry.message.digest] == index && !isStale[index] {
       guard let addressee = entry.addressee else { continue }
@@ -81,16 +83,16 @@ struct Batch {
             message: digest, addressee: addressee, proof: addressee.proof, size: entry.size,
             members: acceptance.findings.members, isAccepted: true))
       case .quarantined:
-        // What was accepted before went out then; sent for a copy, it would be Apple's body a second time.
+        // An earlier accepted message was forwarded then. Forwarding its copy would send Apple's body again.
         guard !aside.full.contains(digest), !acceptedBefore.contains(digest) else { continue }
-        // Somebody else may have sent it to another app's URL: then it is not in the outbox of this one.
+        // If another sender posted it to another app's URL before, it is not in this app's outbox.
         guard !aside.before.contains(digest) || addressee.proof != .unproven || entry.isFromApple else { continue }
         outgoing.append(
           .init(message: digest, addressee: addressee, proof: addressee.proof, size: entry.size, members: []))
       }
     }
     let unforwarded = try OutboxTable.enqueue(outgoing, roads, in: session)
-    // The last of the commit: other processes' commits may be at the same row.
+    // Last in the transaction: other processes' commits may update the same row.
     try LastNotificationTable.note(heard(in: new, due), in: session)
     let appended = entries.enumerated().map { index, entry -> AppendResult in
       if isStale[index] { return .stageChanged }
@@ -107,7 +109,7 @@ struct Batch {
     return (appended, LeftOut(unforwarded: unforwarded, unqueuedIDs: unqueuedIDs))
   }
 
-  /// When the last of the new notifications came, for those of whom that is to be noted.
+  /// Returns the time of the last new notification for each due key.
   private func heard(
     in new: [(InboxMessage, LedgerEntry.AcceptedMessage)], _ due: Set<LastNotificationTable.Key>
   ) -> [LastNotificationTable.Key: Timestamp] {
@@ -121,15 +123,17 @@ struct Batch {
     return Dictionary(told, uniquingKeysWith: max)
   }
 
-  /// What a commit did not do, because too much of it waits.
+  /// The numbers of messages and IDs that a commit left out because too many wait.
   struct LeftOut {
     let unforwarded: Int
     let unqueuedIDs: Int
   }
 
-  /// The seeds, those without an environment in the environments in which their ids are known.
+  /// Returns the seeds.
   ///
-  /// Of the others Apple is asked in Production first, then in the sandbox.
+  /// Seeds without an environment get the environments that know their IDs.
+  ///
+  /// Switchyard looks up the others in Production first, then in the sandbox.
   private static func placed(
     _ seeds: [(app: App.ID, seed: TransactionReference, arrivedAt: Timestamp)], in session: borrowing Session
   ) throws(DatabaseError) -> [(app: App.ID, seed: TransactionReference, arrivedAt: Timestamp)] {
@@ -151,7 +155,7 @@ struct Batch {
     }
   }
 
-  /// What was said of the messages and is not in their own rows.
+  /// Returns the submission metadata that is not in the messages' own rows.
   private func claims(
     of accepted: [(InboxMessage, LedgerEntry.AcceptedMessage)], _ refused: [InboxMessage]
   ) -> [(Digest, SubmissionMetadata)] {
@@ -162,10 +166,10 @@ struct Batch {
     return told + refused.compactMap { message in message.claim.map { (message.digest, $0) } }
   }
 
-  /// Whose stage is not the one that was decided by.
+  /// Returns whether the stage of each entry's app has changed since the decision.
   ///
-  /// But for what is kept already, as after a commit of unknown outcome that did happen: it is in the outbox, and would
-  /// reach the old back end twice if it were decided anew.
+  /// A stored entry, as after a commit of unknown outcome that succeeded, is not stale: it is in the outbox, and a new
+  /// decision would forward it twice.
   private func stale(
     by roads: OutboxTable.Roads, in session: borrowing Session
   ) throws(DatabaseError) -> [Bool] {
@@ -181,12 +185,12 @@ extension LedgerEntry {
   /// Whether the headers of its JWS are Apple's.
   var sharesHeaders: Bool { isAccepted && proof == .proven }
 
-  /// Whether it counts although `other` is the same message and came first.
+  /// Whether it counts although `other` has the same message and came first.
   fileprivate func counts(before other: LedgerEntry) -> Bool {
     if other.isAccepted { return false }
     return isAccepted || (isOfApple && !other.isOfApple)
   }
 
-  /// Whether a message that is set aside is Apple's: sent from its networks, or signed for the app.
+  /// Whether Apple's networks sent the message, or it is signed for the app.
   var isOfApple: Bool { isFromApple || addressee?.proof == .proven }
 }

@@ -1,22 +1,27 @@
-/// Who can make an entry come in, so that nobody's entries wait behind those of somebody who may be less trusted.
+/// The queue of an entry's commit.
+///
+/// Entries of trusted senders do not wait behind those of less trusted ones.
 package enum CommitClass: Hashable, Sendable, CaseIterable {
-  /// A notification that Apple signed, or one that Apple's history tells of.
+  /// A notification that Apple signed, or that Apple's notification history contains.
   case notification
-  /// What an app's back end handed in with its token, or what we asked Apple for.
+  /// Data that an app's back end submitted with its token, or that Switchyard fetched from Apple.
   case answer
-  /// A V1 notification with the app's shared secret that came from one of Apple's networks.
+  /// A V1 notification with the app's shared secret from one of Apple's networks.
   case claimedFromApple
-  /// What nothing vouches for but that it came from one of Apple's networks: a V1 notification with a new secret.
+  /// An unverified V1 notification with a new secret from one of Apple's networks.
   case unprovenFromApple
-  /// An answer to a client's verifyReceipt call, or the proven receipt of one: Apple made it, but anybody with a receipt can
-  /// have it kept.
+  /// A verifyReceipt response to a client's call, or the proven receipt of one.
+  ///
+  /// Apple created it, but every holder of a receipt can submit it.
   case relayed
-  /// Only the shared secret vouches for it, which every old copy of the app carries.
+  /// A message with only the shared secret, which every old copy of the app carries.
   case claimed
-  /// Nothing vouches for it.
+  /// An unverified message.
   case unproven
 
-  /// Whether Apple waits for its commit, so that it is lent a connection to the database before others.
+  /// Whether Apple waits for its commit.
+  ///
+  /// If so, it gets a database connection first.
   var isUrgent: Bool {
     switch self {
     case .notification, .claimedFromApple: true
@@ -24,7 +29,7 @@ package enum CommitClass: Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// Whether only who sent it loses anything if it is not written now.
+  /// Whether only the sender loses data if it is not written now.
   var isSentAgain: Bool {
     switch self {
     case .claimed, .unproven: true
@@ -32,7 +37,7 @@ package enum CommitClass: Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// Whether anybody on the internet can fill its line.
+  /// Whether every client on the internet can fill its queue.
   package var isOpenToStrangers: Bool {
     switch self {
     case .notification, .answer, .claimedFromApple, .unprovenFromApple: false
@@ -42,7 +47,6 @@ package enum CommitClass: Hashable, Sendable, CaseIterable {
 }
 
 extension LedgerEntry {
-  /// In which line it waits for its commit.
   package var commitClass: CommitClass {
     if case .quarantined(let refusal) = content, !refusal.source.isApple {
       return isFromApple ? .unprovenFromApple : .unproven

@@ -5,9 +5,9 @@ import Time
 
 /// The entries of one class that wait for their commit.
 ///
-/// A commit costs a flush of the disk whatever it holds: alone a notification takes ten times what it takes among 32.
-/// While one batch is being committed the next gathers, so that nothing ever waits for company. Only behind one that is
-/// late, since it waits for a row that somebody else has locked, another begins.
+/// A commit costs a disk flush regardless of its size: a single notification takes ten times as long as one of 32.
+/// While one batch is committed, the next gathers, so no entry waits for others to arrive. Another batch starts in
+/// parallel only if one is late because it waits for a locked row.
 final class CommitQueue: Sendable {
   private typealias Answer = Result<AppendResult, GroupCommit.Failure>
 
@@ -19,10 +19,10 @@ final class CommitQueue: Sendable {
 
   private struct State {
     var waiting: [Waiting] = []
-    /// Of all without an answer.
+    /// The bytes of all entries without a result.
     var bytes = 0
     var idleLanes: [CheckedContinuation<Void, Never>] = []
-    /// Batches that are being committed, and those of them that take long.
+    /// The numbers of batches in flight and of late ones among them.
     var (underWay, late) = (0, 0)
     var isStopping = false
 
@@ -48,21 +48,20 @@ final class CommitQueue: Sendable {
     self.announce = announce
   }
 
-  /// Entries that wait for their commit.
   var depth: Int { state.withLock { $0.waiting.count } }
 
-  /// Bytes of the bodies of all entries that have no answer yet.
+  /// The bytes of the bodies of all entries without a result.
   var bytes: Int { state.withLock { $0.bytes } }
 
-  /// What became of the entry, once it is committed.
+  /// Returns the result of the entry once it is committed.
   ///
-  /// A caller that is cancelled before its entry's commit has begun gets `overloaded`, and nothing is written.
+  /// If the caller is cancelled before the commit begins, it gets `overloaded` and the entry is not written.
   func append(_ entry: LedgerEntry) async throws(GroupCommit.Failure) -> AppendResult {
     let number = numbers.wrappingAdd(1, ordering: .relaxed).newValue
     let answer = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         enqueue(Waiting(number: number, entry: entry) { continuation.resume(returning: $0) })
-        // Who was cancelled before was looked for in vain.
+        // The entry may have been cancelled before it was added.
         if Task.isCancelled { forget(number) }
       }
     } onCancel: {
@@ -93,10 +92,12 @@ final class CommitQueue: Sendable {
     lane?.resume()
   }
 
-  /// Commits until cancelled; then takes nothing more, commits what still waits, and ends.
+  /// Commits entries until cancelled.
+  ///
+  /// Then it accepts no more, commits the waiting ones and returns.
   func run() async {
     await withTaskCancellationHandler {
-      // Out of the reach of cancellation: what was accepted is to be written, not abandoned in the middle.
+      // Shielded from cancellation: accepted entries must be written.
       try? await withCancellationShield {
         await withDiscardingTaskGroup { group in
           let lanes = self.limits.lanes + self.limits.spareLanes
@@ -138,7 +139,7 @@ final class CommitQueue: Sendable {
     }
   }
 
-  /// How many of those that wait are committed together.
+  /// Returns the number of waiting entries to commit together.
   private func batchLength(_ waiting: [Waiting]) -> Int {
     var (count, weight) = (0, 0)
     for waiting in waiting.prefix(limits.batch) {
@@ -149,7 +150,7 @@ final class CommitQueue: Sendable {
     return count
   }
 
-  /// False when there will be no more.
+  /// Returns false if no further entries will come.
   private func waitForWork() async -> Bool {
     await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
       let isReady = state.withLock { state in
@@ -159,11 +160,13 @@ final class CommitQueue: Sendable {
       }
       if isReady { continuation.resume() }
     }
-    // What still waits behind a batch under way is for that one's lane.
+    // Entries behind a batch in flight are for that batch's worker.
     return state.withLock { !$0.isStopping || (!$0.waiting.isEmpty && $0.mayBegin(limits)) }
   }
 
-  /// Commits a batch, and lets another begin beside it once it is late; returns whether it was.
+  /// Commits a batch, and lets another begin in parallel once it is late.
+  ///
+  /// Returns whether it was late.
   private func commitWatched(_ batch: [Waiting]) async -> Bool {
     guard limits.spareLanes > 0 else {
       await commit(batch)
@@ -207,7 +210,9 @@ final class CommitQueue: Sendable {
     }
   }
 
-  /// Each alone, so that only the guilty one fails; all that are left when the database itself does.
+  /// Commits each entry separately, so that only the faulty one fails.
+  ///
+  /// If the database fails, all remaining entries fail.
   private func commitOneByOne(_ batch: [Waiting]) async {
     for (index, waiting) in batch.enumerated() {
       do throws(DatabaseError) {

@@ -1,19 +1,19 @@
-/// How much room is left on the disk that holds the database, and so what may still be written.
+/// The free space of the database's disk, which limits the classes of entries that are written.
 package enum DiskSpaceLevel: Int, Hashable, Sendable, Comparable {
   /// At least the headroom is free.
   case ample = 0
-  /// Less than the headroom: messages that nothing vouches for are no longer kept, nor what strangers claim with an app's
-  /// secret.
+  /// Less than the headroom is free: unverified messages are not kept, and neither are claims of strangers with an
+  /// app's secret.
   case low = 1
-  /// Less than half of the headroom: nothing is kept either that anybody with an old copy of an app can make, so that what
-  /// Apple signs has a part of the disk for itself.
+  /// Less than half of the headroom is free: entries that every holder of an old app copy can create are not kept,
+  /// which reserves space for Apple's signed data.
   case scarce = 2
-  /// Less than a quarter of the headroom: nothing is written any more, so that the database does not die in the middle.
+  /// Less than a quarter of the headroom is free: no entry is written, so that the database does not run out of space.
   case full = 3
 
   /// - Parameters:
-  ///   - free: bytes that may still be written; nil when it cannot be asked.
-  ///   - headroom: bytes that are to stay free; 0: whatever is free is enough.
+  ///   - free: the free space in bytes. `nil` if unknown.
+  ///   - headroom: the bytes that must stay free. 0: no limit.
   package init(free: UInt64?, headroom: UInt64) {
     guard let free else {
       self = .ample
@@ -26,7 +26,7 @@ package enum DiskSpaceLevel: Int, Hashable, Sendable, Comparable {
 }
 
 extension LedgerEntry {
-  /// Whether it is written while the disk has no more room than this.
+  /// Whether the entry is written at this level.
   func isKept(at level: DiskSpaceLevel) -> Bool {
     switch level {
     case .ample: true

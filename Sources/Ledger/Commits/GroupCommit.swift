@@ -2,61 +2,70 @@ package import Database
 import Purchases
 package import Time
 
-/// Commits together what arrives together, and answers each for itself: a line for each class of entries.
+/// Commits concurrent entries together, with one queue for each class, and returns each result separately.
 ///
-/// What strangers can send never stands in line before what Apple signed (`CommitClass`).
+/// Entries that strangers can send never wait in front of Apple's signed data (`CommitClass`).
 package final class GroupCommit: Sendable {
   package struct Limits: Sendable {
-    /// Entries committed together at most.
+    /// The maximum number of entries in a batch.
     package var batch = 64
-    /// Statements, events and ids that the entries of a batch teach together; one entry alone may have more.
+    /// The maximum number of statements, events and IDs in a batch.
     ///
-    /// A transaction locks what it writes: while it lasts, another class's message about the same customer waits.
+    /// A single entry may have more.
+    ///
+    /// A transaction locks its rows: meanwhile, another class's message about the same customer waits.
     package var batchWeight = 1_024
-    /// The same for what anybody can send, who may name customers of whom Apple posts at the same time.
+    /// The same limit for strangers' entries, which may name customers of concurrent Apple notifications.
     package var batchWeightOfStrangers = 256
-    /// Entries of a class waiting at most; beyond that the answer is "try again later".
+    /// The maximum number of waiting entries of a class.
+    ///
+    /// Above it, callers must retry later.
     package var waiting = 4_096
-    /// Bytes of the bodies of all entries of a class that have no answer yet, those being committed included.
+    /// The maximum bytes of the bodies of a class's entries without a result, those in flight included.
     package var waitingBytes = 64 << 20
-    /// Batches of a class under way at once; two lanes of half-full batches cost the database a quarter more than one of
-    /// full ones.
+    /// The number of concurrent batches of a class.
+    ///
+    /// Two half-full batches cost the database a quarter more than one full batch.
     package var lanes = 1
-    /// Further batches of a class that may be under way while one is late: it waits for a lock, and others need not.
+    /// The number of additional batches of a class while one is late because of a lock.
     ///
-    /// Lines that anybody can fill have none: they would take the connections.
+    /// Queues that strangers can fill have no additional batch: it would use up the connections.
     package var spareLanes = 1
-    /// From when on a batch is late.
+    /// The time after which a batch is late.
     package var lateAfter = Interval.milliseconds(100)
-    /// How long a batch of what anybody can send waits for a row, in whole seconds.
+    /// The lock wait of a batch of strangers' entries, in whole seconds.
     ///
-    /// Meanwhile it holds the rows that it has written already, of which Apple may be posting.
+    /// Meanwhile it holds the locks of its written rows, which concurrent Apple notifications may need.
     package var lockWaitOfStrangers = Interval.seconds(1)
 
     package init() {}
   }
 
-  /// Why an entry was not written.
+  /// The reason why an entry was not written.
   package enum Failure: Error, Equatable, Sendable {
     case overloaded
     case stopping
-    /// The app's stage is not the one that was decided by: nothing was written, decide anew.
+    /// The app's stage has changed since the decision.
+    ///
+    /// The transaction wrote nothing: decide again.
     case stageChanged
-    /// The disk has less free than is to stay free, or the database found none: nothing was written.
+    /// Less disk space than the headroom is free, or the database has no space.
+    ///
+    /// The transaction wrote nothing.
     case diskFull
     case database(DatabaseError)
   }
 
-  /// What a commit put into the outbox: classes of messages, by app and environment.
+  /// The trust levels of the messages that a commit added to the outbox, by app and environment.
   package typealias News = [AppScope: Set<TrustLevel>]
 
   private let lines: [CommitClass: CommitQueue]
   private let disk: @Sendable () -> DiskSpaceLevel
 
   /// - Parameters:
-  ///   - announce: told after each commit what it put into the outbox, if anything; must not block.
-  ///   - written: told of the entries of each commit, whatever became of them; must not block.
-  ///   - disk: how much room the database has, asked for each entry; must not block.
+  ///   - announce: called after each commit that added to the outbox. Must not block.
+  ///   - written: called with the entries of each commit, regardless of their results. Must not block.
+  ///   - disk: the free space of the database, read for each entry. Must not block.
   package convenience init(
     _ ledger: LedgerStore, limits: Limits = Limits(), announce: @escaping @Sendable (News) -> Void = { _ in },
     written: @escaping @Sendable ([LedgerEntry]) -> Void = { _ in },
@@ -72,7 +81,7 @@ package final class GroupCommit: Sendable {
       announce: announce, disk: disk)
   }
 
-  /// For tests: anything that writes a batch.
+  /// Creates a queue with any writer, for tests.
   package init(
     limits: Limits = Limits(), write: @escaping @Sendable ([LedgerEntry]) async throws(DatabaseError) -> [AppendResult],
     announce: @escaping @Sendable (News) -> Void = { _ in }, disk: @escaping @Sendable () -> DiskSpaceLevel = { .ample }
@@ -89,15 +98,14 @@ package final class GroupCommit: Sendable {
       })
   }
 
-  /// Entries that wait for their commit.
   package var depth: Int { lines.values.reduce(0) { $0 + $1.depth } }
 
-  /// Bytes of the bodies of all entries that have no answer yet.
+  /// The bytes of the bodies of all entries without a result.
   package var bytes: Int { lines.values.reduce(0) { $0 + $1.bytes } }
 
-  /// What became of the entry, once it is committed.
+  /// Returns the result of the entry once it is committed.
   ///
-  /// A caller that is cancelled before its entry's commit has begun gets `overloaded`, and nothing is written.
+  /// If the caller is cancelled before the commit begins, it gets `overloaded` and the entry is not written.
   package func append(_ entry: LedgerEntry) async throws(Failure) -> AppendResult {
     guard entry.isKept(at: disk()) else { throw .diskFull }
     guard let line = lines[entry.commitClass] else { throw .stopping }
@@ -106,7 +114,9 @@ package final class GroupCommit: Sendable {
     return appended
   }
 
-  /// Commits until cancelled; then takes nothing more, commits what still waits, and ends.
+  /// Commits entries until cancelled.
+  ///
+  /// Then it accepts no more, commits the waiting ones and returns.
   package func run() async {
     await withDiscardingTaskGroup { group in
       for line in lines.values { group.addTask { await line.run() } }
@@ -119,10 +129,10 @@ extension GroupCommit.Failure {
 }
 
 extension LedgerEntry {
-  /// What it counts for while it waits: its body's bytes.
+  /// The bytes of its body, for the limit of waiting bytes.
   package var size: Int { message.body.count }
 
-  /// About how many rows its commit writes.
+  /// The approximate number of rows that its commit writes.
   package var weight: Int {
     guard case .accepted(let accepted) = content else { return 1 }
     let findings = accepted.findings
@@ -132,7 +142,9 @@ extension LedgerEntry {
 }
 
 extension DatabaseError {
-  /// Whether one row may have spoiled it for the others; after any other error each alone would only fail again, later.
+  /// Whether one row may have caused the error of the batch.
+  ///
+  /// After any other error a separate retry would fail too.
   package var mayBeOneRow: Bool {
     if isDiskFull { return false }
     return switch code {
@@ -143,6 +155,6 @@ extension DatabaseError {
     }
   }
 
-  /// Whether the entries of a batch may fare better each alone: one spoiled it, or waits for a lock that the others do not need.
+  /// Whether separate commits may succeed: one entry caused the error, or waits for a lock that the others do not need.
   var splitsBatch: Bool { mayBeOneRow || code == .deadlock || code == .lockWaitTimeout }
 }

@@ -1,23 +1,24 @@
 package import Database
 package import Time
 
-/// `answer_times`: how many calls of verifyReceipt each side answered within which time, in steps of five minutes.
+/// `answer_times`: the number of verifyReceipt calls by side and response time, in steps of five minutes.
 package enum AnswerTimeTable {
-  /// Calls of the same step are counted together.
   private static let step = Interval.minutes(5)
 
-  /// What a call counts as.
+  /// The row that counts a call.
   package struct Key: Hashable, Sendable {
     let side: ResponseTimeStatistics.Side
     let scope: AppScope
-    /// When the five minutes begin, or when the stage was set in them.
+    /// The beginning of the five minutes, or the time in them when the stage was set.
     let start: Timestamp
-    /// In milliseconds; 0 for a call that got no answer.
+    /// The upper bound in milliseconds.
+    ///
+    /// 0 for a failed call.
     let bound: Int
 
     /// - Parameters:
-    ///   - time: how long the answer took; nil for a call that got none.
-    ///   - stageSetAt: when the app's stage was set; what was counted in these five minutes before that is kept apart.
+    ///   - time: the response time. `nil` for a failed call.
+    ///   - stageSetAt: when the app's stage was set. Earlier calls of the same five minutes are counted separately.
     package init(
       _ side: ResponseTimeStatistics.Side, in scope: AppScope, took time: Duration?, at now: Timestamp,
       stageSetAt: Timestamp? = nil
@@ -34,7 +35,6 @@ package enum AnswerTimeTable {
     into: "INSERT INTO answer_times (app, environment, hour_start, side, at_most, calls) VALUES",
     then: "ON DUPLICATE KEY UPDATE calls = calls + VALUES(calls)")
 
-  /// Adds calls to those that are counted.
   package static func add(_ calls: [Key: Int], in session: borrowing Session) throws(DatabaseError) {
     let rows: [[SQLValue]] = calls.map { key, count in
       key.scope.columns + [
@@ -45,9 +45,11 @@ package enum AnswerTimeTable {
     _ = try session.insert(insert, rows: rows.inKeyOrder(columns: 5))
   }
 
-  /// The figures of each side that was called; the five minutes in which `instant` lies count whole.
+  /// Returns the statistics of each side with calls.
   ///
-  /// - Parameter begun: only what was counted under a stage that was set then or later.
+  /// The five minutes that contain `instant` count entirely.
+  ///
+  /// - Parameter begun: includes only calls under a stage that was set at this time or later.
   package static func read(
     _ scope: AppScope, since instant: Timestamp, begunAt begun: Timestamp = Timestamp(.min),
     in session: borrowing Session
@@ -67,7 +69,7 @@ package enum AnswerTimeTable {
     }
   }
 
-  /// Forgets calls of before `instant`; how many rows.
+  /// Deletes calls before `instant`, and returns the number of rows.
   package static func purge(
     before instant: Timestamp, limit: Int, in session: borrowing Session
   ) throws(DatabaseError) -> Int {

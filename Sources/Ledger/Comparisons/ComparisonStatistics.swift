@@ -2,23 +2,24 @@ package import Database
 import Purchases
 package import Time
 
-/// How an app's answers compared with Apple's in a span of time.
+/// The comparison of an app's responses with Apple's in a period.
 ///
-/// Counted by customer: somebody who sends many receipts has no more weight than somebody who sends one.
+/// Counted by customer: a customer with many receipts has no more weight than one with a single receipt.
 package struct ComparisonStatistics: Hashable, Sendable {
-  /// Customers who were compared, those of `incomplete` left out.
+  /// Compared customers, those of `incomplete` excluded.
   package let customers: Int
-  /// Customers for whom an impact counts.
+  /// Customers with an impact that counts.
   package let affected: Int
-  /// Customers whose every comparison differed because their history is not known: nothing was shown of them.
+  /// Customers whose every comparison differed because their history is unknown: no result is known for them.
   package let incomplete: Int
-  /// Customers whose access differed for want of their history: Apple is asked in our place then, so it is no impact.
+  /// Customers whose access differed because their history is unknown.
+  ///
+  /// Apple is asked in that case, so this is not an impact.
   package let incompleteAffected: Int
-  /// Comparisons by cause, `equal` among them.
+  /// Comparisons by cause, `equal` included.
   package let causes: [String: Int]
 
   package var comparisons: Int { causes.values.reduce(0, +) }
-  /// Comparisons in which the answers differed.
   package var differing: Int { comparisons - causes[ComparisonTable.equal, default: 0] }
 
   package init(
@@ -31,7 +32,7 @@ package struct ComparisonStatistics: Hashable, Sendable {
     self.causes = causes
   }
 
-  /// - Parameter instant: comparisons of before do not count.
+  /// - Parameter instant: comparisons before it do not count.
   package static func read(
     _ scope: AppScope, since instant: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) -> ComparisonStatistics {

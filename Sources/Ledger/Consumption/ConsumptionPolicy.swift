@@ -2,13 +2,15 @@ package import Database
 package import JSON
 package import Time
 
-/// What an operator decided for an app: whether Apple is told how a purchase was used whose refund is asked for.
+/// An operator's policy for an app: whether Apple gets consumption data about a purchase with a refund request.
 package enum ConsumptionPolicy: Hashable, Sendable {
-  /// Nothing is told; the requests are kept and can be answered by hand.
+  /// Sends no data.
+  ///
+  /// The requests are kept and can be answered by hand.
   case ignore
-  /// The same answer each time; it says that customers consented.
+  /// Sends the same response each time, which states that customers consented.
   case fixed(JSONObject)
-  /// The app's back end is asked, at this URL.
+  /// Asks the app's back end at this URL.
   case ask(url: String)
 
   package var mode: String {
@@ -19,7 +21,7 @@ package enum ConsumptionPolicy: Hashable, Sendable {
     }
   }
 
-  /// For people and the audit: no path of a URL, which may hold a secret.
+  /// The text for messages and the audit, without the path of a URL, which may hold a secret.
   package var summary: String {
     switch self {
     case .ignore: "ignore"
@@ -29,7 +31,7 @@ package enum ConsumptionPolicy: Hashable, Sendable {
   }
 }
 
-/// `consumption_policies`; without a row `ignore`: nothing about customers leaves before somebody decided so.
+/// `consumption_policies`: the default is `ignore`, so that customer data leaves only by an operator's decision.
 package enum ConsumptionPolicyTable {
   package static func policy(of app: App.ID, in session: borrowing Session) throws(DatabaseError) -> ConsumptionPolicy {
     let rows = try session.query("SELECT mode, answer, url FROM consumption_policies WHERE app = \(app.number)")

@@ -2,58 +2,65 @@ package import JSON
 package import Signing
 package import Time
 
-/// A CONSUMPTION_REQUEST, and what became of it.
+/// A CONSUMPTION_REQUEST with its outcome.
 package struct ConsumptionRequestRecord: Hashable, Sendable {
-  /// How it stands; its number in the table.
+  /// The state, with its number in the table.
   package enum State: Int, Hashable, Sendable, CaseIterable {
     case waiting = 0
-    /// Apple took what it was told.
+    /// Apple accepted the response.
     case answered
     /// Deliberately not answered.
     case declined
-    /// The 12 hours went by.
+    /// The 12 hours are over.
     case expired
-    /// Apple did not take the answer.
+    /// Apple refused the response.
     case refused
-    /// The body, of V1, does not say which purchase it means; only people can find out.
+    /// The V1 body does not name its purchase.
+    ///
+    /// Only an operator can find it.
     case unnamed
-    /// Only a V1 body asks, which anybody with the app's shared secret can make: people decide whether Apple is told.
+    /// Only a V1 body asks, which every holder of the app's shared secret can create.
+    ///
+    /// An operator decides about the response.
     case claimed
 
     package var name: String { "\(self)" }
   }
 
-  /// Apple wants to hear within 12 hours of the request.
+  /// Apple expects the response within 12 hours of the request.
   package static let term = Interval.hours(12)
 
   package let scope: AppScope
-  /// The notification's UUID; of V1 `v1:` and the transaction's id, else the message's digest.
+  /// The notification's UUID.
+  ///
+  /// With V1, `v1:` and the transaction ID, otherwise the message's digest.
   package let id: String
-  /// Nil where the body does not name it.
+  /// `nil` if the body does not name it.
   package let transactionID: String?
   package let originalTransactionID: String?
-  /// Apple's consumptionRequestReason.
   package let customerReason: String?
-  /// When it was signed; of V1, which does not tell, when it came.
+  /// The signing time.
+  ///
+  /// With V1, which has none, the time of receipt.
   package let askedAt: Timestamp
   package let deadline: Timestamp
   package let message: Digest
   package let state: State
   package let attempts: Int
-  /// What Apple was told, or is about to be told.
+  /// The response that was sent to Apple or is about to be sent.
   package let answer: JSONObject?
-  /// Why it stands as it does, for people.
+  /// The reason of the state, for messages.
   package let reason: String?
   package let settledAt: Timestamp?
 
-  /// The id of what V1 bodies ask about a transaction: one case, however many bodies there are.
+  /// Returns the ID of V1 requests about a transaction: one case for any number of bodies.
   static func id(ofClaimAbout transactionID: String) -> String { ("v1:" + transactionID).cut(to: 64) }
 
-  /// What it is called among people: by its transaction, else by its own id.
+  /// The name in messages: the transaction ID, otherwise the case's own ID.
   package var name: String { transactionID ?? id }
 }
 
-/// A case that this process alone may settle, until the lease ends.
+/// A case that only this process may settle, until the lease ends.
 package struct LeasedConsumption: Sendable {
   package let request: ConsumptionRequestRecord
   package let owner: [UInt8]

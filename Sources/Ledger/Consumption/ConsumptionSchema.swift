@@ -3,8 +3,9 @@ import Database
 extension Migration {
   static let consumption = [consumptionRequests, consumptionPolicies]
 
-  // One row for each CONSUMPTION_REQUEST, written with the message that brought it. `state`: 0 waiting, 1 answered,
-  // 2 declined, 3 expired, 4 refused, 5 unnamed, 6 claimed. Leased as the outbox is. `answer` is what Apple was told, or is about to be.
+  // One row for each CONSUMPTION_REQUEST, written with its message. `state`: 0 waiting, 1 answered, 2 declined, 3
+  // expired, 4 refused, 5 unnamed, 6 claimed. Leased like the outbox. `answer`: the response that was sent to Apple or
+  // is about to be sent.
   private static let consumptionRequests: SQL = """
     CREATE TABLE IF NOT EXISTS consumption_requests (
       app INT UNSIGNED NOT NULL,

@@ -4,12 +4,14 @@ import Purchases
 import Signing
 package import Time
 
-/// `consumption_requests`: what Apple asked about consumption, and what it was told.
+/// `consumption_requests`: Apple's consumption requests and the responses.
 ///
-/// Only what Apple signed waits to be answered by the app's policy. What a V1 body asks is left to people: anybody with the
-/// shared secret can make one about anybody's purchase. It is never leased, so that it holds up nothing.
+/// Only signed requests wait for the app's policy. Operators decide about V1 requests: every holder of the shared
+/// secret can create one about any purchase. They are never leased, so they block no other case.
 package enum ConsumptionTable {
-  /// The most cases of an app in their 12 hours that V1 bodies alone opened; later ones open none, and stay as events.
+  /// The maximum number of an app's open cases that only V1 bodies opened.
+  ///
+  /// Later bodies open no case and stay as events.
   package static let mostClaimed = 1_000
 
   private static let insert = BulkInsert(
@@ -19,7 +21,7 @@ package enum ConsumptionTable {
       """,
     then: "ON DUPLICATE KEY UPDATE id = VALUES(id)")
 
-  // A case whose 12 hours are over is opened anew. `deadline` is compared in each assignment, and assigned last.
+  // A case whose 12 hours are over is opened again. Each assignment compares `deadline`, which is assigned last.
   private static let insertClaimed = BulkInsert(
     into: """
       INSERT INTO consumption_requests (app, environment, id, transaction_id, original_transaction_id, customer_reason,
@@ -40,15 +42,15 @@ package enum ConsumptionTable {
         deadline = IF(deadline <= VALUES(asked_at), VALUES(deadline), deadline)
       """)
 
-  /// An event that a new message told of.
+  /// An event in a new message.
   struct News {
     let app: App.ID
     let event: Event
     let receivedAt: Timestamp
-    /// Whether the message came from Apple's networks, or the operator vouches for who handed it in.
+    /// Whether Apple's networks or a sender that the operator trusts submitted the message.
     let isTrusted: Bool
 
-    /// What tells one request from another: of V1 the transaction, else the message.
+    /// The identity of the request: the transaction with V1, otherwise the message.
     fileprivate var id: String {
       guard !isSigned else { return event.id }
       return transaction.map(ConsumptionRequestRecord.id(ofClaimAbout:)) ?? Digest(bytes: event.message)?.hex
@@ -57,7 +59,7 @@ package enum ConsumptionTable {
     fileprivate var transaction: String? {
       event.transactionID ?? (isSigned ? event.originalTransactionID : nil)
     }
-    /// A V1 body that does not name the purchase means no original either, however its event is filed.
+    /// A V1 body without a purchase has no original either, regardless of its event's key.
     fileprivate var original: String? { transaction.map { event.originalTransactionID ?? $0 } }
     fileprivate var askedAt: Timestamp { isSigned ? event.date : receivedAt }
     fileprivate var isSigned: Bool { event.source == .signedV2 }
@@ -76,12 +78,14 @@ package enum ConsumptionTable {
     }
   }
 
-  /// Opens a case for each CONSUMPTION_REQUEST among new events; one that is there stays as it is.
+  /// Opens a case for each CONSUMPTION_REQUEST among new events.
+  ///
+  /// An existing case is unchanged.
   static func open(_ events: [News], in session: borrowing Session) throws(DatabaseError) {
     let requests = events.filter { $0.event.notificationType == "CONSUMPTION_REQUEST" }
     guard !requests.isEmpty else { return }
     let signed = requests.filter(\.isSigned).map { news in
-      // What comes after its time, as from Apple's history, is nothing that anybody could still have done.
+      // A request that comes after its deadline, for example from Apple's history, could not be answered.
       news.askedAt + ConsumptionRequestRecord.term <= news.receivedAt
         ? news.row(.expired, "received after its 12 hours", settledAt: news.receivedAt) : news.row(.waiting, nil)
     }
@@ -89,7 +93,7 @@ package enum ConsumptionTable {
     try openClaims(requests.filter { !$0.isSigned }, in: session)
   }
 
-  /// Opens cases that are left to people, one for each transaction; none where the app's policy is to ignore them.
+  /// Opens cases for operators, one for each transaction, unless the app's policy is to ignore them.
   private static func openClaims(_ requests: [News], in session: borrowing Session) throws(DatabaseError) {
     for (app, requests) in Dictionary(grouping: requests, by: \.app).sorted(by: { $0.key < $1.key }) {
       guard let now = requests.map(\.receivedAt).max(),
@@ -103,7 +107,7 @@ package enum ConsumptionTable {
           AND app = \(app.number) LIMIT \(mostClaimed)) AS open
         """
       ).first?.int("cases")
-      // What strangers can fill must not keep out what Apple sends.
+      // Strangers' requests must not displace Apple's.
       let (trusted, others) = (requests.filter(\.isTrusted), requests.filter { !$0.isTrusted })
       let rows = (trusted + others.prefix(max(0, mostClaimed - (open ?? 0)))).map { news in
         news.transaction == nil
@@ -113,7 +117,7 @@ package enum ConsumptionTable {
     }
   }
 
-  /// Why a case is left to people, for them.
+  /// The reason why operators decide about a case, for messages.
   package static let unnamedReason =
     "its body does not name its purchase; once you know it, answer Apple with `switchyard api consumption`"
   package static let claimedReason =
@@ -144,7 +148,7 @@ package enum ConsumptionTable {
     return found
   }
 
-  /// The newest cases, of one app or state when asked.
+  /// Returns the newest cases, of one app or state on request.
   package static func newest(
     of app: App.ID? = nil, state: ConsumptionRequestRecord.State? = nil, limit: Int, in session: borrowing Session
   ) throws(DatabaseError) -> [ConsumptionRequestRecord] {
@@ -154,7 +158,7 @@ package enum ConsumptionTable {
     return try read(session.query(query + " ORDER BY asked_at DESC, id LIMIT \(limit)"))
   }
 
-  /// The cases of a notification's UUID or of a transaction, the newest first.
+  /// Returns the cases of a notification's UUID or of a transaction, newest first.
   package static func find(_ id: String, in session: borrowing Session) throws(DatabaseError)
     -> [ConsumptionRequestRecord]
   {
@@ -166,12 +170,12 @@ package enum ConsumptionTable {
         """))
   }
 
-  /// How many cases wait to be worked on.
+  /// Returns the number of waiting cases.
   package static func waiting(in session: borrowing Session) throws(DatabaseError) -> Int {
     try session.query("SELECT COUNT(*) AS cases FROM consumption_requests WHERE state = 0").first?.int("cases") ?? 0
   }
 
-  /// How many cases stand how, of those that Apple asked about since then.
+  /// Returns the number of cases by state, of those requested since `since`.
   package static func counts(
     since: Timestamp = Timestamp(0), in session: borrowing Session
   ) throws(DatabaseError) -> [ConsumptionRequestRecord.State: Int] {
@@ -187,7 +191,9 @@ package enum ConsumptionTable {
     return counts
   }
 
-  /// Leases up to `limit` cases that are due; to be committed before anything is done about them.
+  /// Leases up to `limit` due cases.
+  ///
+  /// Commit before any action on them.
   package static func lease(
     limit: Int, until end: Timestamp, owner: [UInt8], at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) -> [LeasedConsumption] {
@@ -207,10 +213,11 @@ package enum ConsumptionTable {
     ).map { LeasedConsumption(request: $0, owner: owner) }
   }
 
-  /// Leases one case for an operator: a waiting one, or one that was declined, refused or left to people and is still in
-  /// time.
+  /// Leases one case for an operator: a waiting one, or a declined, refused, unnamed or claimed one before its
+  /// deadline.
   ///
-  /// A claimed case stays one until its answer is kept: if the command ends before, no process may answer it by policy.
+  /// A claimed case keeps its state until its response is stored: if the command ends before, no process may answer it
+  /// by policy.
   package static func lease(
     _ request: ConsumptionRequestRecord, until end: Timestamp, owner: [UInt8], at now: Timestamp,
     in session: borrowing Session
@@ -226,7 +233,7 @@ package enum ConsumptionTable {
     return LeasedConsumption(request: request, owner: owner)
   }
 
-  /// Keeps what Apple is about to be told, so that it is told the same after a crash, whoever tells it then.
+  /// Stores the response before it is sent, so that any process sends the same one after a crash.
   package static func keep(
     _ answer: JSONObject, for leased: LeasedConsumption, in session: borrowing Session
   ) throws(DatabaseError) {
@@ -238,7 +245,9 @@ package enum ConsumptionTable {
       """)
   }
 
-  /// Ends a case; of a lease that was lost only that Apple took the answer is noted.
+  /// Ends a case.
+  ///
+  /// If the lease was lost, it only records that Apple accepted the response.
   package static func settle(
     _ leased: LeasedConsumption, as state: ConsumptionRequestRecord.State, because reason: String?, at now: Timestamp,
     in session: borrowing Session
@@ -252,9 +261,11 @@ package enum ConsumptionTable {
     _ = try session.execute(update)
   }
 
-  /// Notes that Apple took an answer about a transaction that a command gave, beside the cases; how many it settles.
+  /// Records that Apple accepted a response that a command sent outside the cases, and returns the number of settled
+  /// cases.
   ///
-  /// A case that a process works on is settled as well: Apple has an answer, whatever that process still tells.
+  /// It also settles a case that a process works on: Apple has a response, regardless of the one which that process
+  /// sends.
   package static func noteAnswered(
     _ answer: JSONObject, about transactionID: String, in scope: AppScope, because reason: String,
     at now: Timestamp, _ session: borrowing Session
@@ -268,7 +279,7 @@ package enum ConsumptionTable {
     return Int(settled.affectedRows)
   }
 
-  /// Gives a case back, to be tried again at `due`.
+  /// Releases a case, to be retried at `due`.
   package static func postpone(
     _ leased: LeasedConsumption, until due: Timestamp, because reason: String, in session: borrowing Session
   ) throws(DatabaseError) {
@@ -280,7 +291,7 @@ package enum ConsumptionTable {
       """)
   }
 
-  /// Forgets cases that Apple asked about before `instant` and that are settled, at most `limit` of them; how many.
+  /// Deletes at most `limit` settled cases that were requested before `instant`, and returns their number.
   package static func purge(
     askedBefore instant: Timestamp, limit: Int, in session: borrowing Session
   ) throws(DatabaseError) -> Int {

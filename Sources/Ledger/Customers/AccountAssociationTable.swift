@@ -2,8 +2,9 @@ package import Database
 import Purchases
 import Time
 
-/// `attributions`: to whose account each originalTransactionId was said to belong, with the span of time; `user_ids`: of
-/// which originalTransactionIds a user id was said; `claimed_attributions`: both, as unsigned data alone says.
+/// `attributions`: the accounts of each originalTransactionId, with the period.
+///
+/// `user_ids`: the originalTransactionIds of each user ID. `claimed_attributions`: both, by unsigned data only.
 package enum AccountAssociationTable {
   private static let upsert = BulkInsert(
     into: """
@@ -58,9 +59,9 @@ package enum AccountAssociationTable {
     _ = try session.insert(insertUserID, rows: userIDs.inKeyOrder(columns: 4))
   }
 
-  /// How many user ids these originalTransactionIds were said to be of, as far as that is more than a word of a secret alone.
+  /// Returns the number of user IDs of these originalTransactionIds, without claims by a shared secret only.
   ///
-  /// - Parameter most: rows that are counted, however many there are.
+  /// - Parameter most: the maximum number of rows to count.
   package static func userIDCount(
     of ids: [String], in scope: AppScope, atMost most: Int, _ session: borrowing Session
   ) throws(DatabaseError) -> Int {
@@ -75,7 +76,7 @@ package enum AccountAssociationTable {
     ).first?.int("users") ?? 0
   }
 
-  /// Of these originalTransactionIds those that another user was said to have after `user`.
+  /// Returns the originalTransactionIds that were attributed to another user after `user`.
   static func passedOn(
     from user: String, _ ids: [String], before time: Timestamp, in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> [String] {
@@ -98,9 +99,9 @@ package enum AccountAssociationTable {
     return passed
   }
 
-  /// Returns every attribution that `condition` selects: those that are proven, then the claims, each in key order.
+  /// Returns the attributions that `condition` selects: the proven ones, then the claims, each in key order.
   ///
-  /// - Parameter limit: rows that are read of either; nil: all.
+  /// - Parameter limit: the maximum number of rows of each kind. `nil`: no limit.
   static func read(
     _ condition: SQL, atMost limit: Int? = nil, in session: borrowing Session
   ) throws(DatabaseError) -> [AccountAssociation] {
@@ -108,7 +109,7 @@ package enum AccountAssociationTable {
       + read("claimed_attributions", isClaimed: true, condition, atMost: limit, in: session)
   }
 
-  /// The same as far as a look-up reads them.
+  /// Returns the attributions within the limit of a lookup.
   static func read(
     _ condition: SQL, within bound: inout ReadLimit, in session: borrowing Session
   ) throws(DatabaseError) -> [AccountAssociation] {

@@ -2,10 +2,10 @@ package import Database
 package import Purchases
 import Time
 
-/// `aliases` and `claimed_aliases`: every id that was ever said of a purchase, with the span of time in which it was said.
+/// `aliases` and `claimed_aliases`: every ID of a purchase, with the period of its statements.
 ///
-/// An id that only unsigned messages give to a purchase is a claim, kept apart: anybody who has an old copy of the app
-/// could otherwise give an id of his own to somebody else's purchase, and be shown it under that id.
+/// An ID from only unsigned messages is a claim, stored separately. Otherwise a holder of an old copy of the app could
+/// add an own ID to another customer's purchase, and read it under that ID.
 enum AliasTable {
   private static let upsert = BulkInsert(
     into: """
@@ -44,9 +44,9 @@ enum AliasTable {
     if !claimed.isEmpty { _ = try session.insert(upsertClaimed, rows: merged(claimed.inKeyOrder(columns: 7))) }
   }
 
-  /// A transaction and its renewal say the same, and every period names the same account: one row for all.
+  /// Merges repeated rows: a transaction and its renewal contain the same IDs, and every period names the same account.
   ///
-  /// Of rows of the same key the first was said first.
+  /// The earliest row of a key comes first.
   private static func merged(_ rows: [[SQLValue]]) -> [[SQLValue]] {
     var merged: [[SQLValue]] = []
     merged.reserveCapacity(rows.count)
@@ -60,10 +60,10 @@ enum AliasTable {
     return merged
   }
 
-  /// The nodes that `id` leads to in any environment, those of one environment in order.
+  /// Passes the nodes that `id` leads to, in any environment, ordered within each environment.
   ///
-  /// OriginalTransactionIds, itself included when it is one; and itself as an app transaction. `tooLarge` when there are
-  /// more than `limit`.
+  /// They are originalTransactionIds, the ID itself included, and the ID as an app transaction. It throws `tooLarge`
+  /// above `limit` nodes.
   static func resolve(
     _ id: String, app: App, atMost limit: Int, in session: borrowing Session,
     each: (Environment, CustomerNode) throws(DatabaseError) -> Void
@@ -96,17 +96,17 @@ enum AliasTable {
 }
 
 extension AliasTable {
-  /// Hands out the originalTransactionIds to which only unsigned messages give `id`, those of one environment in order.
+  /// Passes the originalTransactionIds to which only unsigned messages assign `id`, ordered within each environment.
   ///
-  /// A user id that came beside an unsigned answer is such an id too.
+  /// A user ID that came with an unsigned response is such an ID too.
   ///
-  /// Returns whether there are more than `limit`, of which the others are left out: anybody can make any number of them.
+  /// Returns whether there are more than `limit`. The rest is omitted, since strangers can create any number of them.
   static func resolveClaimed(
     _ id: String, app: App, atMost limit: Int, in session: borrowing Session,
     each: (Environment, String) throws(DatabaseError) -> Void
   ) throws(DatabaseError) -> Bool {
     let token = Alias.normalized(accountToken: id)
-    // `kind <> …` would read the tokens too, of which anybody can claim any number, and which the next part reads anyway.
+    // `kind <> …` would also read the tokens, which strangers can create in any number and the next query reads anyway.
     let others = Alias.Kind.allCases.filter { $0 != .appAccountToken }.map(\.rawValue)
     let app = app.id
     var count = 0
@@ -127,7 +127,7 @@ extension AliasTable {
     return count > limit
   }
 
-  /// Returns those of these originalTransactionIds of which something signed is known.
+  /// Returns the originalTransactionIds that have signed data.
   static func signed(
     _ originals: [String], in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> Set<String> {

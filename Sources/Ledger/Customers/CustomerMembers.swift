@@ -1,9 +1,9 @@
 import Database
 import Purchases
 
-/// Who belongs together, read from `customers`.
+/// The members of customers, read from `customers`.
 enum CustomerMembers {
-  /// Every member of the customers to whom the nodes belong, as a table named `m`: each once, whichever nodes led to it.
+  /// Returns every member of the nodes' customers, once each, as a table named `m`.
   static func together(_ nodes: [String], in scope: AppScope) -> SQL {
     """
     (SELECT DISTINCT label FROM \(Table.customers.each(nodes, in: scope))) together
@@ -12,7 +12,9 @@ enum CustomerMembers {
     """
   }
 
-  /// The labels of the customers of these nodes, by node; one that nothing links has none.
+  /// Returns the labels of the nodes' customers.
+  ///
+  /// A node without a link has no label.
   static func labels(
     ofNodes nodes: [String], in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> [String: String] {
@@ -23,7 +25,6 @@ enum CustomerMembers {
     return labels
   }
 
-  /// Every member of the customers of these labels, by label.
   private static func members(
     ofLabels labels: [String], in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> [String: Set<CustomerNode>] {
@@ -35,9 +36,11 @@ enum CustomerMembers {
     return members
   }
 
-  /// Every member of the customers to whom the nodes belong, each customer called by its smallest member.
+  /// Returns every member of the nodes' customers.
   ///
-  /// Without a link a node is a customer of its own.
+  /// The key of each customer is its smallest member.
+  ///
+  /// A node without a link is a separate customer.
   static func customers(
     of nodes: [CustomerNode], in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> [String: Set<CustomerNode>] {

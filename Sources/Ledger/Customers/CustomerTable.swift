@@ -1,11 +1,11 @@
 import Database
 import Purchases
 
-/// `links` and `customers`: who belongs together, and the label that the members of each customer share.
+/// `links` and `customers`: the links between IDs, and the label that the members of each customer share.
 ///
-/// A label is one of the customer's own members, whichever: when customers join, the smaller one takes the label of the
-/// larger. So a member gets a new label only when its customer at least doubles, and n members cost n log n rows in whatever
-/// order their links come. What people see is the smallest member, which does not depend on that order.
+/// A label is any member of the customer. When customers join, the smaller one gets the label of the larger. A member
+/// gets a new label only when its customer at least doubles, so n members cost n log n rows in any order of links.
+/// Messages show the smallest member, which does not depend on that order.
 enum CustomerTable {
   private static let insertLink = BulkInsert(
     into: "INSERT INTO links (app, environment, a, b) VALUES", then: "ON DUPLICATE KEY UPDATE a = VALUES(a)",
@@ -19,10 +19,10 @@ enum CustomerTable {
     into: "INSERT INTO customers (app, environment, node, label) VALUES",
     then: "ON DUPLICATE KEY UPDATE label = VALUES(label)", repeatsLast: true)
 
-  /// Moves what else is kept under labels to their new ones, in the same transaction.
+  /// Moves other data that is stored under labels to the new ones, in the same transaction.
   typealias Renaming = ([String: String], AppScope, borrowing Session) throws(DatabaseError) -> Void
 
-  /// Notes the links, and gives new labels where customers joined.
+  /// Stores the links, and assigns new labels if customers join.
   static func note(
     _ findings: [(App.ID, Findings)], renaming: Renaming, in session: borrowing Session
   ) throws(DatabaseError) {
@@ -32,16 +32,16 @@ enum CustomerTable {
     }
     for (scope, links) in links.sorted(by: { $0.key < $1.key }) {
       let rows: [[SQLValue]] = links.map { scope.columns + [.text($0.a.text), .text($0.b.text)] }
-      // Mostly every link is known, and then nothing can have changed.
+      // Most links are known already, which changes no customer.
       guard try session.insert(insertLink, rows: rows.inKeyOrder(columns: 4)) > 0 else { continue }
       try renaming(try join(links, in: scope, session), scope, session)
     }
   }
 
-  /// Gives every member of the customers that `links` join one label; returns which labels went, and what each became.
+  /// Gives all members of the customers that `links` join one label, and returns the new label by old label.
   ///
-  /// The rows are made and locked before a label is read, and so are those of the labels, in order: two processes that
-  /// join the same customers at once wait for each other and come to the same end.
+  /// The rows of nodes and labels are created and locked in order before a label is read. Two processes that join the
+  /// same customers therefore wait for each other and get the same result.
   private static func join(
     _ links: Set<CustomerLink>, in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> [String: String] {
@@ -68,18 +68,18 @@ enum CustomerTable {
     return renamed
   }
 
-  /// Makes rows of the nodes that have none; those that are new, and so are nobody else's label.
+  /// Inserts the missing nodes, and returns the new ones, which are no other node's label.
   private static func insert(
     _ nodes: [String], in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> Set<String> {
     let known = Set(try CustomerMembers.labels(ofNodes: nodes, in: scope, session).keys)
     let missing = nodes.filter { !known.contains($0) }
     let inserted = try session.insert(insertNode, rows: missing.map { scope.columns + [.text($0), .text($0)] })
-    // Fewer: somebody else made some of them meanwhile, and may have joined them.
+    // If fewer rows were inserted, another process created some of the nodes and may have joined them.
     return inserted == UInt64(missing.count) ? Set(missing) : []
   }
 
-  /// The labels of these nodes and of the labels themselves, their rows locked until the transaction ends.
+  /// Returns the labels of these nodes and of the labels themselves, and locks their rows until the transaction ends.
   private static func lock(
     _ nodes: [String], in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> [String: String] {
@@ -94,10 +94,12 @@ enum CustomerTable {
     return labels
   }
 
-  /// The label of the most members, of equals the smaller; what is `new` has none but itself.
+  /// Returns the label with the most members, and the smaller label of equals.
   ///
-  /// Counts no further than it takes to tell: about as many rows are read as the second largest has. A count that is
-  /// overtaken at this moment costs rows, and nothing else.
+  /// A `new` label has only itself.
+  ///
+  /// It counts only until the largest is known: it reads about as many rows as the second largest has. A concurrent
+  /// change costs rows, not correctness.
   private static func largest(
     of labels: [String], _ new: Set<String>, in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> String {
@@ -122,12 +124,12 @@ enum CustomerTable {
     ).first?.int("count") ?? 0
   }
 
-  /// Gives every member of the customers of these labels another.
+  /// Replaces the labels of all members.
   private static func rename(
     _ renamed: [String: String], _ new: Set<String>, in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) {
     var rows: [[SQLValue]] = []
-    // A node that was made here is the only member of its own, and its row is locked.
+    // A node that this transaction inserted is its customer's only member, and its row is locked.
     for (label, kept) in renamed where new.contains(label) {
       rows.append(scope.columns + [.text(label), .text(kept)])
     }
@@ -140,10 +142,12 @@ enum CustomerTable {
     _ = try session.insert(upsertLabel, rows: rows.inKeyOrder(columns: 3))
   }
 
-  /// The labels of the customers to whom these nodes belong; none of a node without a link, a customer of its own.
+  /// Returns the labels of these nodes' customers.
   ///
-  /// The rows are locked against `join` until the transaction ends: what is written under a label is moved by a join
-  /// that comes later, and none comes in between.
+  /// A node without a link is a separate customer and has no label.
+  ///
+  /// The rows are locked against `join` until the transaction ends: a later join moves all data that is written under a
+  /// label.
   static func labels(
     of nodes: Set<CustomerNode>, in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> [CustomerNode: String] {

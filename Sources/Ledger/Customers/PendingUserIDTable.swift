@@ -2,11 +2,12 @@ package import Database
 package import Purchases
 package import Time
 
-/// `waiting_user_ids`: user ids that arrived with an id alone, and are attributed when the purchase of that id is known.
+/// `waiting_user_ids`: user IDs that arrived with only a transaction's ID, and are attributed once its purchase is
+/// known.
 ///
-/// Whichever is committed second attributes: the message that brings the user id looks for the purchase, and the message
-/// that brings the purchase looks for user ids. Both look with shared locks after they have written, so that of two at
-/// once one waits for the other. Rows are never taken away: the same messages make the same rows in whatever order.
+/// The later commit attributes: the message with the user ID searches the purchase, and the message with the purchase
+/// searches user IDs. Both read with shared locks after their writes, so that one of two concurrent commits waits. Rows
+/// are never deleted, so the same messages create the same rows in any order.
 enum PendingUserIDTable {
   private static let upsert = BulkInsert(
     into: """
@@ -20,11 +21,12 @@ enum PendingUserIDTable {
       """)
 
   private static let nobodySaid = 0
-  /// The ids by which a bare id can name a purchase, beside its originalTransactionId.
+  /// The kinds of IDs that can name a purchase, in addition to its originalTransactionId.
   private static let kinds = [Alias.Kind.transactionID, .appTransactionID]
 
-  /// Notes the user ids that wait, and attributes those whose purchase is known now; to be called once the purchases
-  /// and aliases of the same messages are written.
+  /// Stores the waiting user IDs, and attributes those whose purchase is known.
+  ///
+  /// Call it after the purchases and aliases of the same messages are written.
   static func note(_ findings: [(App.ID, Findings)], in session: borrowing Session) throws(DatabaseError) {
     let waiting = findings.flatMap { app, findings in findings.waitingUserIDs.map { (app: app, user: $0) } }
     let rows: [[SQLValue]] = waiting.map { app, user in
@@ -48,10 +50,10 @@ enum PendingUserIDTable {
     if !attributions.isEmpty { try AccountAssociationTable.note(attributions, in: session) }
   }
 
-  /// The originalTransactionIds that an id names.
+  /// The originalTransactionIds by ID.
   typealias Names = [String: Set<String>]
 
-  /// Of the purchases and renewals in the findings.
+  /// Returns the names of the purchases and renewals in the findings.
   private static func names(in findings: [(App.ID, Findings)]) -> [AppScope: Names] {
     var named: [AppScope: Names] = [:]
     for (app, findings) in findings {
@@ -59,7 +61,7 @@ enum PendingUserIDTable {
       for original in findings.originalTransactionIDs {
         named[scope, default: [:]][original, default: []].insert(original)
       }
-      // What an unsigned message calls somebody's purchase gives it to no account.
+      // An alias from an unsigned message does not attribute a purchase to an account.
       for alias in findings.aliases where !alias.isClaimed && kinds.contains(alias.kind) {
         named[scope, default: [:]][alias.id, default: []].insert(alias.originalTransactionID)
       }
@@ -67,9 +69,9 @@ enum PendingUserIDTable {
     return named
   }
 
-  /// What the ids name in every environment of the app.
+  /// Returns the names of the IDs in every environment of the app.
   ///
-  /// - Parameter locked: whether to wait for others that are writing such a purchase now.
+  /// - Parameter locked: whether to wait for concurrent writers of such a purchase.
   static func known(
     _ ids: Set<String>, of app: App.ID, locked: Bool, in session: borrowing Session
   ) throws(DatabaseError) -> [AppScope: Names] {
@@ -91,7 +93,7 @@ enum PendingUserIDTable {
     return known
   }
 
-  /// The user ids that wait for what these ids name.
+  /// Returns the associations of the user IDs that wait for these names.
   private static func attributed(
     _ names: Names, in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> [AccountAssociation] {
@@ -109,8 +111,7 @@ enum PendingUserIDTable {
     return AccountAssociation.merged(attributions)
   }
 
-  // Every commit asks this: the key is forced so that a small table is not scanned, which would wait for rows that
-  // others are writing.
+  // Every commit runs this query. The forced key prevents a scan of a small table, which would wait for locked rows.
   static func waiting(_ ids: [String], in scope: AppScope) -> SQL {
     """
     SELECT transaction_id, user_id, first_as_of, last_as_of, message FROM waiting_user_ids FORCE INDEX (PRIMARY)
@@ -119,7 +120,7 @@ enum PendingUserIDTable {
     """
   }
 
-  /// Every row of the app, in key order.
+  /// Returns every row of the app, in key order.
   static func read(of app: App.ID, in session: borrowing Session) throws(DatabaseError) -> [Row] {
     var found: [Row] = []
     for row in try session.query(
@@ -139,7 +140,7 @@ enum PendingUserIDTable {
     return found
   }
 
-  /// A user id that arrived with an id alone, over all the time in which it was said.
+  /// A user ID that arrived with only a transaction's ID, over the period of all statements.
   struct Row {
     let transactionID: String
     let environment: Environment?
@@ -151,21 +152,21 @@ enum PendingUserIDTable {
 }
 
 extension LedgerStore {
-  /// The environments of Apple's in which a purchase is known under each id, as a transaction id, an originalTransactionId
-  /// or an app transaction's id.
+  /// Returns the environments with a purchase under each ID: as a transaction ID, an originalTransactionId or an app
+  /// transaction's ID.
   package static func environments(
     of ids: Set<String>, app: App.ID, in session: borrowing Session
   ) throws(DatabaseError) -> [String: Set<Environment>] {
     var environments: [String: Set<Environment>] = [:]
     for (scope, names) in try PendingUserIDTable.known(ids, of: app, locked: false, in: session) {
-      // Apple knows nothing of purchases that were made in Xcode.
+      // Apple does not know purchases made in Xcode.
       guard scope.environment == .production || scope.environment == .sandbox else { continue }
       for id in names.keys { environments[id, default: []].insert(scope.environment) }
     }
     return environments
   }
 
-  /// The same over a connection of the ledger's.
+  /// Returns the environments over one of the ledger's connections.
   package func environments(
     of ids: Set<String>, app: App.ID
   ) async throws(DatabaseError) -> [String: Set<Environment>] {
@@ -174,7 +175,7 @@ extension LedgerStore {
     }
   }
 
-  /// What these ids name that another user was said to have after `user`, by environment.
+  /// Returns, by environment, the purchases of these IDs that were attributed to another user after `user`.
   package func passedOn(
     from user: String, _ ids: Set<String>, of app: App.ID, before time: Timestamp
   ) async throws(DatabaseError) -> [Environment: [String]] {

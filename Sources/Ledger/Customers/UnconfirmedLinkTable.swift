@@ -2,12 +2,11 @@ import Database
 package import Purchases
 import Signing
 
-/// Two ids that an unsigned message names together, with the message.
 package struct UnconfirmedLink: Hashable, Sendable {
   /// The smaller of the two.
   package let a: CustomerNode
   package let b: CustomerNode
-  /// The SHA-256 of a message that says so; of several the smallest.
+  /// The SHA-256 of a message with the link, the smallest of several.
   package let message: [UInt8]
 
   package init(a: CustomerNode, b: CustomerNode, message: [UInt8]) {
@@ -17,16 +16,17 @@ package struct UnconfirmedLink: Hashable, Sendable {
   }
 }
 
-/// `claimed_links`: ids that unsigned messages name together, which joins no customers.
+/// `claimed_links`: IDs that unsigned messages name together. They join no customers.
 enum UnconfirmedLinkTable {
   private static let upsert = BulkInsert(
     into: "INSERT INTO claimed_links (app, environment, a, b, message) VALUES",
     then: "ON DUPLICATE KEY UPDATE message = LEAST(message, VALUES(message))")
 
-  /// Links of one look-up that are read; a stranger can make any number of them.
+  /// The maximum number of links that a lookup reads.
+  ///
+  /// A stranger can create any number of them.
   static let mostRead = 1_000
 
-  /// Notes the links that the messages claim.
   static func note(
     _ messages: [(message: InboxMessage, app: App.ID, findings: Findings)], in session: borrowing Session
   ) throws(DatabaseError) {
@@ -39,7 +39,7 @@ enum UnconfirmedLinkTable {
     _ = try session.insert(upsert, rows: rows.inKeyOrder(columns: 4))
   }
 
-  /// Returns the claimed links that lead from `members` to anybody else, in order, at most `mostRead` of them.
+  /// Returns at most `mostRead` claimed links from `members` to other nodes, in order.
   static func links(
     from members: Set<CustomerNode>, in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> [UnconfirmedLink] {
@@ -57,7 +57,7 @@ enum UnconfirmedLinkTable {
         guard let a = CustomerNode(text: try row.text("a")), let b = CustomerNode(text: try row.text("b")) else {
           return
         }
-        // Apple has joined the others by now.
+        // The remaining links are within the customer: Apple has joined both nodes since.
         if members.contains(a) != members.contains(b) {
           found.insert(UnconfirmedLink(a: a, b: b, message: try row.bytes("message")))
         }
@@ -66,7 +66,7 @@ enum UnconfirmedLinkTable {
     return Array(found.sorted { ($0.a, $0.b) < ($1.a, $1.b) }.prefix(mostRead))
   }
 
-  /// Hands out every claimed link in key order.
+  /// Passes every claimed link, in key order.
   static func read(
     in scope: AppScope, _ session: borrowing Session, each: (UnconfirmedLink) throws(DatabaseError) -> Void
   ) throws(DatabaseError) {

@@ -4,12 +4,14 @@ import Purchases
 import Signing
 import Time
 
-/// The whole of what is known as JSON lines that depend on the messages alone, not on how and when they arrived.
+/// All data of the ledger as JSON lines that depend only on the messages, not on the order and time of their arrival.
 ///
-/// No surrogate ids, arrival times, attempts, policies or audit, and nothing that is made from other lines whenever
-/// somebody asks (status, transfers, which event is superseded): two ledgers that took in the same messages print the same text.
+/// It omits surrogate IDs, arrival times, attempts, policies, the audit, and computed values such as the status,
+/// transfers and superseded events. Two ledgers with the same messages print the same text.
 package enum CanonicalDump {
-  /// Hands out one line after the other, table by table; a cancelled task ends it between two lines.
+  /// Passes one line after the other, table by table.
+  ///
+  /// A cancelled task stops between two lines.
   package static func write(from session: borrowing Session, line take: (JSONObject) -> Void) throws(DatabaseError) {
     func line(_ object: JSONObject) throws(DatabaseError) {
       if Task.isCancelled { throw .abandoned("stopped") }
@@ -69,7 +71,7 @@ package enum CanonicalDump {
     }
   }
 
-  /// Each customer by its smallest member: which one its label is depends on the order in which links came.
+  /// Passes each customer by its smallest member, since its label depends on the order of links.
   private static func customers(
     in scope: AppScope, app: String, _ session: borrowing Session, _ line: (JSONObject) throws(DatabaseError) -> Void
   ) throws(DatabaseError) {
@@ -150,7 +152,7 @@ extension PendingUserIDTable.Row {
 }
 
 extension TransactionReference {
-  /// Without the message that named it first: which one that is depends on when each was received.
+  /// The line without the first message that named it, which depends on the order of receipt.
   fileprivate var canonical: JSONObject {
     [
       "seed": .string(transactionID), "app": .string(app),

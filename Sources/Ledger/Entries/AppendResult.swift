@@ -1,17 +1,23 @@
-/// What became of an entry, after commit.
+/// The result of an entry after the commit.
 package enum AppendResult: String, Hashable, Sendable {
   case stored
-  /// The same body is in the inbox already; nothing was written.
+  /// The inbox has the same body.
+  ///
+  /// The transaction wrote nothing.
   case duplicate
   case quarantined
-  /// The same body is in quarantine already.
+  /// Quarantine has the same body.
   case quarantinedBefore
-  /// Quarantine keeps no more of this source, or no more that Apple's networks did not send: nothing was written.
+  /// The quota of the source, or of senders other than Apple's networks, is used up.
+  ///
+  /// The transaction wrote nothing.
   case quarantineFull
-  /// The app's stage has changed since it was decided on: nothing was written, and it is to be decided anew.
+  /// The app's stage has changed since the decision.
+  ///
+  /// The transaction wrote nothing: decide again.
   case stageChanged
 
-  /// Whether it was written, so that it is in the outbox if it has an addressee.
+  /// Whether the entry was written, and added to the outbox if it has an addressee.
   var isNew: Bool {
     switch self {
     case .stored, .quarantined: true

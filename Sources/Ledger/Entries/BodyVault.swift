@@ -5,17 +5,16 @@ import Time
 
 /// Seals the bodies of messages before they are stored, and opens them: a body may hold a shared secret.
 ///
-/// A stored body is a byte for the form, then a zstd frame. It is sealed under a key of the month in which the message was
-/// received. It is bound to the message's digest: one row cannot replace another.
+/// A stored body is a byte for the form and a zstd frame. It is sealed under a key of the month of receipt, and bound
+/// to the message's digest, so that one row cannot replace another.
 package struct BodyVault: Sendable {
   private let keys: Keyring
 
   package init(_ keys: Keyring) { self.keys = keys }
 
-  /// A body as it is stored.
   package struct Stored: Sendable {
     package let bytes: [UInt8]
-    /// Headers of JWS, which the table `headers` holds once for all bodies.
+    /// The JWS headers, which the table `headers` stores once for all bodies.
     let headers: [Digest: [UInt8]]
   }
 
@@ -25,7 +24,9 @@ package struct BodyVault: Sendable {
     case compact = 1
   }
 
-  /// - Parameter sharesHeaders: true only for a proven message: headers are not sealed, and a stranger can write any number of them.
+  /// - Parameter sharesHeaders: true only for a proven message.
+  ///
+  /// Headers are not sealed, and a stranger can create any number of them.
   package func seal(_ message: InboxMessage, sharesHeaders: Bool) -> Stored {
     let compact = sharesHeaders ? CompactBody(message.body) : nil
     let headers = compact?.headers ?? [:]
@@ -42,7 +43,7 @@ package struct BodyVault: Sendable {
     fileprivate let bytes: [UInt8]
     let headers: Set<Digest>
 
-    /// The body, byte for byte as received.
+    /// Returns the body, byte for byte as received.
     func body(with headers: [Digest: [UInt8]]) throws(BodyDamage) -> [UInt8] {
       switch form {
       case .plain: return bytes
@@ -79,9 +80,8 @@ package struct BodyVault: Sendable {
   private static func context(_ digest: Digest) -> String { "bodies/\(digest.hex)" }
 }
 
-/// The reason that a stored body cannot be read.
 enum BodyDamage: Error {
-  /// It was sealed under a master key that is not here, or was changed since.
+  /// The body was sealed under a missing master key, or was changed later.
   case sealing(SealingError)
   case compact(CompactBody.Damage)
 

@@ -1,26 +1,26 @@
 package import Signing
 
-/// A body in which every JWS is taken apart: its header by digest, its payload decoded, its signature as 64 bytes.
+/// A body with every JWS split into its header's digest, its decoded payload and its signature of 64 bytes.
 ///
-/// An 18 KB notification holds three JWS with the same 3.4 KB certificate header, two of them encoded twice: so written it
-/// takes about a ninth. The body comes back byte for byte, since strict base64url has one spelling for each value.
+/// An 18 KB notification holds three JWS with the same 3.4 KB certificate header, two of them encoded twice: this form
+/// needs about a ninth. Strict base64url has one spelling for each value, so the body is restored byte for byte.
 ///
-/// Layout: pieces, each a tag and a length of 4 bytes, big-endian: `0` literal bytes; `1` a JWS: 32 bytes of the header's
-/// digest, 64 of signature, then the payload in pieces.
+/// Layout: pieces with a tag and a length of 4 bytes, big-endian. `0`: literal bytes. `1`: a JWS, which is 32 bytes of
+/// the header's digest, 64 of signature, then the payload in pieces.
 package struct CompactBody: Hashable, Sendable {
   package var bytes: [UInt8]
-  /// The header segments that `bytes` refers to, as base64url text, by their digest.
+  /// The header segments that `bytes` refers to, as base64url text, by digest.
   package private(set) var headers: [Digest: [UInt8]] = [:]
 
-  /// The most bytes of a body that are written to the database, in this form or as it came.
+  /// The maximum bytes of a body in the database, in this form or as received.
   ///
-  /// A column of bodies holds 16 MiB, less one byte; a statement has to fit into `max_allowed_packet`, on MariaDB 16 MiB
-  /// unless an operator set another. Longest that comes is evidence of 8 MiB.
+  /// A column of bodies holds 16 MiB minus one byte, and a statement must fit into `max_allowed_packet`, by default 16
+  /// MiB on MariaDB. The longest input is evidence of 8 MiB.
   package static let longest = 15 << 20
 
   private static let signatureSize = 64
   private static let signatureText = 86
-  /// A notification inside a body, a transaction inside it; one more for what Apple may invent.
+  /// A notification in a body, a transaction in it, and two levels in reserve.
   private static let maximumDepth = 4
 
   package init(_ body: [UInt8]) {
@@ -30,8 +30,9 @@ package struct CompactBody: Hashable, Sendable {
     append(body, depth: 0, &last)
   }
 
-  /// The header of the JWS before, which in most bodies is everybody's: to find its end and hash it twenty times over
-  /// took longer than all the rest.
+  /// The header of the previous JWS, which most bodies repeat.
+  ///
+  /// Without it, to find the header's end and hash it took longer than all other work.
   private struct Header {
     let text: [UInt8]
     let digest: Digest
@@ -81,13 +82,13 @@ package struct CompactBody: Hashable, Sendable {
 }
 
 extension CompactBody {
-  /// Why stored bytes cannot be made a body again: the row was damaged, or a header is missing.
+  /// The reason why stored bytes cannot be expanded: the row is damaged, or a header is missing.
   package enum Damage: Error, Hashable, Sendable {
     case malformed
     case missingHeader(Digest)
   }
 
-  /// The digests of the headers that stored bytes refer to.
+  /// Returns the digests of the headers that stored bytes refer to.
   package static func headers(in bytes: [UInt8]) throws(Damage) -> Set<Digest> {
     var found: Set<Digest> = []
     try walk(bytes[...]) { piece throws(Damage) in
@@ -99,7 +100,7 @@ extension CompactBody {
     return found
   }
 
-  /// The body, byte for byte as it came.
+  /// Returns the body, byte for byte as received.
   package static func expand(_ bytes: [UInt8], headers: [Digest: [UInt8]]) throws(Damage) -> [UInt8] {
     var body: [UInt8] = []
     try walk(bytes[...]) { piece throws(Damage) in

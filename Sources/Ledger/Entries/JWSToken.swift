@@ -1,18 +1,20 @@
 import Signing
 
-/// Where in a text a compact JWS stands: three runs of base64url letters with points between them.
+/// The ranges of a compact JWS in a text: three runs of base64url letters with periods between them.
 struct JWSToken {
   let header: Range<Int>
   let payload: Range<Int>
   let signature: Range<Int>
-  /// Whether the header is the one that was expected.
+  /// Whether the header is the expected one.
   let isExpected: Bool
 
   var end: Int { signature.upperBound }
 
-  /// The next one at or after `start`; shorter runs than a JWS with certificates has are passed over.
+  /// Returns the next JWS at or after `start`.
   ///
-  /// `expected` is a header that it may well have: it is recognised faster than its end is found.
+  /// Runs shorter than a JWS with certificates are skipped.
+  ///
+  /// `expected` is a likely header: to compare it is faster than to find its end.
   static func next(in text: [UInt8], from start: Int, expecting expected: [UInt8]) -> JWSToken? {
     let span = text.span
     var offset = start
@@ -37,9 +39,10 @@ struct JWSToken {
 extension Span<UInt8> {
   fileprivate func hasPoint(at offset: Int) -> Bool { offset < count && self[offset] == UInt8(ascii: ".") }
 
-  /// Where the first run of at least `length` letters begins whose beginning is at or after `start`.
+  /// Returns the start of the first run of at least `length` letters that begins at or after `start`.
   ///
-  /// Looked at from behind: one byte that is no letter rules out every beginning before it, and JSON has one every few.
+  /// It searches backward: one byte that is not a letter excludes every start before it, and JSON has such bytes every
+  /// few positions.
   fileprivate func beginningOfLetters(atLeast length: Int, from start: Int) -> Int? {
     var start = start
     while count - start >= length {
@@ -51,9 +54,9 @@ extension Span<UInt8> {
     return nil
   }
 
-  /// Whether `other` stands at `start`.
+  /// Whether `other` begins at `start`.
   ///
-  /// In blocks without an early exit, so that the compiler compares 16 bytes at a time.
+  /// It compares blocks without an early exit, so that the compiler compares 16 bytes at a time.
   fileprivate func holds(_ other: Span<UInt8>, at start: Int) -> Bool {
     guard count - start >= other.count else { return false }
     var offset = 0

@@ -1,19 +1,19 @@
 package import Purchases
 package import Time
 
-/// What is to be written for one message, decided before anything is written.
+/// The decision for one message, made before the transaction.
 package struct LedgerEntry: Sendable {
   package enum Content: Sendable {
     case accepted(AcceptedMessage)
     case quarantined(QuarantineReason)
   }
 
-  /// An accepted message: whose it is, and what it taught.
+  /// An accepted message with its app and findings.
   package struct AcceptedMessage: Sendable {
     package var app: App.ID
     package var findings: Findings
     package var signedAt: Timestamp?
-    /// What the message calls itself, for people: "DID_RENEW/BILLING_RECOVERY", "history of 20".
+    /// The name of the message in listings: "DID_RENEW/BILLING_RECOVERY", "history of 20".
     package var title: String
 
     package init(app: App.ID, findings: Findings, signedAt: Timestamp?, title: String) {
@@ -24,13 +24,13 @@ package struct LedgerEntry: Sendable {
     }
   }
 
-  /// Why a message is kept aside.
+  /// The reason why a message is quarantined.
   package struct QuarantineReason: Sendable {
-    /// Whose quota it counts against.
+    /// The source whose quota it uses.
     package var source: QuarantineSource
     package var code: String
     package var detail: String
-    /// The bundle id that it claims; not proven.
+    /// The claimed bundle ID, unproven.
     package var claimedApp: String?
 
     package init(source: QuarantineSource, code: String, detail: String, claimedApp: String?) {
@@ -41,14 +41,18 @@ package struct LedgerEntry: Sendable {
     }
   }
 
-  /// For whose endpoints it is.
+  /// The app and environment whose endpoints get the message.
   package struct DeliveryTarget: Hashable, Sendable {
     package var scope: AppScope
-    /// The epoch of the app's recording by which it was decided to keep it; nil where it has no say, as in a replay.
+    /// The epoch of the app's recording at the decision.
+    ///
+    /// `nil` if it does not matter, as in a replay.
     package var epoch: Int64?
-    /// From when on it is to be sent; it is given up three days later.
+    /// The time from which it is sent.
+    ///
+    /// Delivery ends three days later.
     package var at: Timestamp
-    /// In which lane it is forwarded: what vouches for the message, or for whoever sent one that is set aside.
+    /// The queue of its forwarding: the trust level of the message, or of a quarantined message's sender.
     package var proof: TrustLevel
 
     package init(_ scope: AppScope, epoch: Int64?, at: Timestamp, proof: TrustLevel) {
@@ -61,21 +65,24 @@ package struct LedgerEntry: Sendable {
 
   package var message: InboxMessage
   package var content: Content
-  /// Nil for what is not forwarded: evidence, and what is of no app or environment that is known.
+  /// `nil` for messages that are not forwarded: evidence, and messages without a known app or environment.
   package var addressee: DeliveryTarget?
-  /// What vouches for the message, if it is accepted; nothing, unless somebody says so.
-  package var proof: TrustLevel
-  /// Whether it was posted from one of Apple's networks, which proves nothing: it decides beside whom the entry waits, and
-  /// how much quarantine may keep.
-  package var isFromApple = false
-  /// Whether a stranger made it with the app's secret: it came neither from Apple's networks nor from one that may stand for
-  /// them or that the operator named.
-  package var isOfStranger = false
-  /// When Apple is asked about ids that only this message names, where nothing vouches for them.
-  package var claimedIDs = UnconfirmedIDPriority.next
-  /// Whether Apple is asked about its ids because of it.
+  /// The trust level of an accepted message.
   ///
-  /// A bulk migration hands ids out by itself, a few at a time.
+  /// Default: unproven.
+  package var proof: TrustLevel
+  /// Whether one of Apple's networks posted it, which proves nothing.
+  ///
+  /// It decides the queue of the commit and the quarantine quota.
+  package var isFromApple = false
+  /// Whether a stranger may have created it with the app's secret: it came neither from Apple's networks, nor from a
+  /// possible proxy of them, nor from a network that the operator named.
+  package var isOfStranger = false
+  /// The priority of the lookup of IDs that only this unverified message names.
+  package var claimedIDs = UnconfirmedIDPriority.next
+  /// Whether it queues lookups of its IDs.
+  ///
+  /// A bulk migration queues IDs itself, a few at a time.
   package var queuesIDs = true
 
   package init(
@@ -87,7 +94,7 @@ package struct LedgerEntry: Sendable {
     self.proof = proof
   }
 
-  /// What it teaches, if it is accepted.
+  /// The findings of an accepted message.
   package var findings: Findings? {
     switch content {
     case .accepted(let acceptance): acceptance.findings

@@ -1,14 +1,14 @@
-/// How much quarantine keeps of each source.
+/// The quarantine quota of each source.
 extension QuarantineSource {
-  /// How much it may keep of what was posted from one of Apple's networks, or from elsewhere.
+  /// Returns the quota for messages from Apple's networks, or from elsewhere.
   ///
-  /// Whoever fills it from elsewhere leaves as much again to Apple: a V1 notification with a secret that is not registered
-  /// yet must not be lost to strangers with many addresses.
+  /// Senders elsewhere can use only half of it: a V1 notification with an unregistered secret must not be lost to
+  /// strangers with many addresses.
   package func quota(fromApple: Bool) -> QuarantineUsage {
     QuarantineUsage(messages: quota.messages * (fromApple ? 2 : 1), bytes: quota.bytes * (fromApple ? 2 : 1))
   }
 
-  /// How much it may keep for everybody.
+  /// The quota for all senders.
   package var quota: QuarantineUsage {
     switch self {
     case .authentic: QuarantineUsage(messages: 200_000, bytes: 2 << 30)

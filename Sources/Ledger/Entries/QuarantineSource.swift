@@ -1,21 +1,22 @@
-/// Whose fault a refusal is, as far as can be told.
+/// The source of a refused message, as far as known.
 ///
-/// Each has a quota of its own, so that forgeries cannot crowd out messages that only wait for their app to be registered.
+/// Each has a separate quota, so that forgeries cannot displace messages that only wait for the registration of their
+/// app.
 package enum QuarantineSource: String, Sendable, CaseIterable {
-  /// A notification proven to be Apple's, but of no app we know or with contradictions.
+  /// A proven Apple notification of an unknown app or with contradictions.
   case authentic
-  /// An answer that this service fetched from Apple itself and could not read.
+  /// A response that the service fetched from Apple and could not read.
   ///
-  /// Apart from notifications: whoever calls /verifyReceipt has a say in how many answers there are.
+  /// Separate from notifications: callers of /verifyReceipt influence the number of responses.
   case fetched
-  /// A V1 body: no signature to prove anything by.
+  /// A V1 body, which has no signature.
   case legacy
-  /// Neither: forged, damaged, signed below a root we do not trust, or no notification at all.
+  /// A message that is forged, damaged, signed below an untrusted root, or not a notification.
   ///
-  /// A signed transaction or renewal posted as a notification too: every customer has some to send.
+  /// This includes a signed transaction or renewal posted as a notification: every customer has some to send.
   case unproven
 
-  /// Whether Apple said it: signed by it, or fetched from it.
+  /// Whether Apple signed the message or Switchyard fetched it from Apple.
   package var isApple: Bool {
     switch self {
     case .authentic, .fetched: true

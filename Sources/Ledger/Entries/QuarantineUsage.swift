@@ -1,7 +1,7 @@
-/// How much quarantine keeps of one source.
+/// The quarantine usage of one source.
 package struct QuarantineUsage: Hashable, Sendable {
   package var messages = 0
-  /// Of their bodies.
+  /// The bytes of the bodies.
   package var bytes = 0
 
   package init(messages: Int = 0, bytes: Int = 0) {

@@ -1,12 +1,16 @@
 package import Purchases
 
-/// What whoever brought a message said of it, beside its body: needed to read it again as it was read.
+/// The metadata that the sender of a message stated in addition to its body.
+///
+/// It is needed to read the message again.
 package struct SubmissionMetadata: Hashable, Sendable {
-  /// Nil when nobody said.
+  /// `nil` if not stated.
   package var environment: Environment?
   /// The app's own name for the account.
   package var userID: String?
-  /// Whether the user is of a stored table: nobody knows since when, so that it counts before whatever is said since.
+  /// Whether the user ID comes from a stored table.
+  ///
+  /// Its date is unknown, so later statements have precedence.
   package var isStored = false
 
   package init(environment: Environment? = nil, userID: String? = nil, isStored: Bool = false) {

@@ -4,7 +4,7 @@ import Purchases
 import Signing
 import Time
 
-/// `events`: what happened, each notification once.
+/// `events`: each notification once.
 enum EventTable {
   private static let upsert = BulkInsert(
     into: """
@@ -42,11 +42,11 @@ enum EventTable {
     _ = try session.insert(upsert, rows: rows.inKeyOrder(columns: 3))
   }
 
-  /// Every event that `condition` selects, by date.
+  /// Returns the events that `condition` selects, by date.
   ///
   /// - Parameters:
-  ///   - table: `events`, or what it is joined with, and by which index.
-  ///   - limit: rows that are read; nil: all.
+  ///   - table: `events`, or a join with it, with its index.
+  ///   - limit: the maximum number of rows. `nil`: no limit.
   static func read(
     from table: SQL = "events", _ condition: SQL, bundleIDs: [App.ID: String], atMost limit: Int? = nil,
     isBackward: Bool = false, in session: borrowing Session
@@ -81,7 +81,7 @@ enum EventTable {
     return events
   }
 
-  /// The same as far as a look-up reads them.
+  /// Returns the events within the limit of a lookup.
   static func read(
     _ condition: SQL, bundleIDs: [App.ID: String], within bound: inout ReadLimit, in session: borrowing Session
   ) throws(DatabaseError) -> [Event] {
@@ -96,7 +96,7 @@ enum EventTable {
 }
 
 extension Event {
-  /// What keeps it from being written twice: Apple's UUID, else a digest of its meaning.
+  /// The key that prevents a second row: Apple's UUID, otherwise a digest of the event's meaning.
   var id: String {
     if let notificationUUID { return notificationUUID }
     let parts = [notificationType, subtype ?? "", originalTransactionID ?? "", line?.text ?? "", "\(date.sinceEpoch)"]

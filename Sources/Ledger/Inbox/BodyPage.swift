@@ -1,10 +1,10 @@
 package import Database
 
-/// How many bodies are read at once: a body may have 8 MiB, and the result of a statement is bounded.
+/// The number of bodies in one query: a body may have 8 MiB, and the size of a result is limited.
 package enum BodyPage {
   private static let bytes = 16 << 20
 
-  /// Returns how many of the first have room together, by their sizes; one has, whatever its size.
+  /// Returns the number of first items whose sizes fit together, at least one.
   package static func count(of sizes: some Sequence<Int>) -> Int {
     var (count, sum) = (0, 0)
     for size in sizes {
@@ -15,7 +15,7 @@ package enum BodyPage {
     return count
   }
 
-  /// Returns the items in their order, as many at a time as have room together.
+  /// Returns the items in their order, in parts whose sizes fit together.
   package static func parts<Item>(of items: [Item], size: (Item) -> Int) -> [[Item]] {
     var (parts, rest): ([[Item]], ArraySlice<Item>) = ([], items[...])
     while !rest.isEmpty {
@@ -26,9 +26,9 @@ package enum BodyPage {
     return parts
   }
 
-  /// Reads items together, or one by one if a body does not open or is damaged: that body must not hide the others.
+  /// Reads items together, or one by one if a body is damaged or does not open: that body must not hide the others.
   ///
-  /// - Returns: the messages, and the items that cannot be read, each with the reason.
+  /// - Returns: the messages, and the unreadable items, each with the reason.
   package static func read<Item, Message>(
     _ items: [Item], _ read: ([Item]) throws(DatabaseError) -> [Message]
   ) throws(DatabaseError) -> (messages: [Message], unreadable: [(Item, String)]) {

@@ -2,7 +2,7 @@ import Database
 import Purchases
 import Signing
 
-/// `claims`: what was said of messages in the inbox and in quarantine, where the message's own row does not say the same.
+/// `claims`: submission metadata of messages in the inbox and in quarantine that differs from the message's own row.
 enum ClaimTable {
   private static let insert = BulkInsert(
     into: "INSERT INTO claims (digest, environment, user_id, is_stored) VALUES",
@@ -18,7 +18,8 @@ enum ClaimTable {
     _ = try session.insert(insert, rows: rows.inKeyOrder(columns: 1))
   }
 
-  /// Of a row that has `claimed_environment`, `user_id` and `is_stored` of the table; nil when it has no claim.
+  /// Returns the metadata of a row with the columns `claimed_environment`, `user_id` and `is_stored`, or `nil` without
+  /// metadata.
   static func claim(of row: Row) throws(DatabaseError) -> SubmissionMetadata? {
     guard let environment = try row.optionalInt("claimed_environment") else { return nil }
     return SubmissionMetadata(

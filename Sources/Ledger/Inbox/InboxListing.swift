@@ -12,12 +12,12 @@ package struct InboxListing: Sendable {
   package let environment: Environment
   package let signedAt: Timestamp?
   package let title: String
-  /// Bytes of the body.
+  /// The bytes of the body.
   package let size: Int
 }
 
 extension InboxTable {
-  /// The newest messages; those of one digest prefix, when one is given.
+  /// Returns the newest messages, only those with a digest prefix on request.
   package static func list(
     limit: Int, digestPrefix: [UInt8]?, in session: borrowing Session
   ) throws(DatabaseError) -> [InboxListing] {
@@ -29,14 +29,14 @@ extension InboxTable {
     return try read(rows + " LIMIT \(limit)", in: session)
   }
 
-  /// The message that was received first, and the one that was received last.
+  /// Returns the first and the last received message.
   package static func ends(in session: borrowing Session) throws(DatabaseError) -> [InboxListing] {
     let inbox = Table.inbox.by("received_at")
     return try read("\(inbox) ORDER BY received_at LIMIT 1", in: session)
       + read("\(inbox) ORDER BY received_at DESC LIMIT 1", in: session)
   }
 
-  /// The messages of these digests that are there, in the order of the digests given.
+  /// Returns the existing messages of these digests, in the order of `digests`.
   static func list(_ digests: [Digest], in session: borrowing Session) throws(DatabaseError) -> [InboxListing] {
     var found: [Digest: InboxListing] = [:]
     for part in digests.parts() {
@@ -62,8 +62,9 @@ extension InboxTable {
     }
   }
 
-  /// Returns the messages that were listed and are there, in the order of the list: all of them in memory, so of a long list
-  /// a part as `BodyPage` makes it.
+  /// Returns the existing messages of a list, in its order.
+  ///
+  /// All are in memory, so pass a part as `BodyPage` returns it.
   package static func messages(
     of listed: [InboxListing], _ bodies: BodyVault, in session: borrowing Session
   ) throws(DatabaseError) -> [StoredMessage] {

@@ -17,9 +17,9 @@ package enum InboxTable {
   private static let insertHeader = BulkInsert(
     into: "INSERT INTO headers (digest, header) VALUES", then: "ON DUPLICATE KEY UPDATE digest = VALUES(digest)")
 
-  /// Writes the messages that are not there yet; the digests of those that were.
+  /// Writes the new messages, and returns the digests of the existing ones.
   ///
-  /// `arrival` is this attempt's own mark: it tells our rows from another process's.
+  /// `arrival` is this attempt's own mark, which distinguishes its rows from another process's.
   static func insert(
     _ messages: [(InboxMessage, LedgerEntry.AcceptedMessage)], arrival: [UInt8], in session: borrowing Session
   ) throws(DatabaseError) -> Set<Digest> {
@@ -45,12 +45,11 @@ package enum InboxTable {
     return known
   }
 
-  /// Which of these messages were accepted.
   static func known(_ digests: [Digest], in session: borrowing Session) throws(DatabaseError) -> Set<Digest> {
     try Table.inbox.known(digests, in: session)
   }
 
-  /// Writes the bodies of new messages, and the certificate headers this process has not written yet.
+  /// Writes the bodies of new messages, and the certificate headers that this process has not written yet.
   static func insertBodies(
     _ bodies: [(message: InboxMessage, stored: BodyVault.Stored)], knownHeaders: Set<Digest>,
     in session: borrowing Session
@@ -66,10 +65,10 @@ package enum InboxTable {
     _ = try session.insert(insertBody, rows: rows.inKeyOrder(columns: 2))
   }
 
-  /// Writes the headers that are not there.
+  /// Writes the missing headers.
   ///
-  /// All that is signed by one key has one header: an INSERT of it would lock its row even if it is there, and what anybody
-  /// sends would keep Apple's waiting.
+  /// All data signed by one key has the same header. An INSERT would lock its row even if it exists, and strangers'
+  /// messages would delay Apple's.
   private static func insertMissing(
     _ headers: [Digest: [UInt8]], in session: borrowing Session
   ) throws(DatabaseError) {

@@ -3,22 +3,23 @@ package import Purchases
 import Signing
 package import Time
 
-/// A message as the inbox gives it back.
+/// A message as read from the inbox.
 package struct StoredMessage: Hashable, Sendable {
   package let message: InboxMessage
   package let app: App.ID
-  /// The app's bundle id.
   package let bundleID: String
   package let environment: Environment
   package let signedAt: Timestamp?
   package let title: String
 
-  /// What was said of it when it came.
+  /// The metadata of its submission.
   package var claim: SubmissionMetadata { message.claim ?? SubmissionMetadata(environment: environment) }
 }
 
 extension InboxTable {
-  /// The messages of these digests, in their order; one that is missing is an error, for it would be lost silently.
+  /// Returns the messages of these digests, in their order.
+  ///
+  /// A missing one is an error: otherwise it would be lost silently.
   static func messages(
     _ digests: [Digest], _ bodies: BodyVault, in session: borrowing Session
   ) throws(DatabaseError) -> [StoredMessage] {
@@ -30,7 +31,7 @@ extension InboxTable {
     return messages
   }
 
-  /// The messages of these digests that are there, in the order of their digests.
+  /// Returns the existing messages of these digests, in the order of the digests.
   static func find(
     _ digests: [Digest], _ bodies: BodyVault, in session: borrowing Session
   ) throws(DatabaseError) -> [StoredMessage] {
@@ -75,7 +76,7 @@ extension InboxTable {
     _ digests: Set<Digest>, in session: borrowing Session
   ) throws(DatabaseError) -> [Digest: [UInt8]] {
     var headers: [Digest: [UInt8]] = [:]
-    // Bodies of V1 have none; servers may read the whole table to find that out.
+    // V1 bodies have no headers. Without this check, servers may read the whole table for an empty list.
     guard !digests.isEmpty else { return headers }
     let list = digests.map(\.bytes)
     for row in try session.query("SELECT digest, header FROM headers WHERE digest IN (\(list: list))") {

@@ -2,63 +2,69 @@ package import Database
 package import Purchases
 package import Time
 
-/// Everything known about the purchases that one id leads to, in one environment.
+/// The data about the purchases that one ID leads to, in one environment.
 ///
-/// Of a large customer a piece of it: all that is known below some of the originalTransactionIds.
+/// A large customer has several records, each with the data of some originalTransactionIds.
 package struct CustomerRecord: Sendable {
   package let environment: Environment
-  /// The originalTransactionIds the id leads to.
   package internal(set) var originalTransactionIDs: [String]
-  /// The customers they belong to: the smallest member, by which a customer is called, and all members.
+  /// The members of their customers, by the smallest member, which names the customer.
   package let customers: [String: Set<CustomerNode>]
   package internal(set) var purchases: [PurchaseStatement]
   package internal(set) var renewals: [RenewalStatement]
-  /// Of a dossier in pieces those of the whole are in the first.
+  /// If the record is split, the first part has those of all parts.
   package let appTransactions: [AppTransactionStatement]
   package internal(set) var events: [Event]
-  /// To whose accounts the originalTransactionIds were said to belong, and when.
+  /// The accounts of the originalTransactionIds, with their periods.
   package internal(set) var attributions: [AccountAssociation] = []
-  /// For how long access may be held while a look-up is open.
+  /// How long access may be held while a lookup is open.
   package internal(set) var hold = AccessHold.off
-  /// By which Apple is being asked now because of what V1 alone reported, by originalTransactionId.
+  /// The open lookups because of V1 reports, by originalTransactionId.
   package internal(set) var lookUps: [String: PendingLookup] = [:]
-  /// Whether the app has a key of the App Store Server API: without one nothing can be confirmed.
-  package internal(set) var canAskApple = false
-  /// Links of the customers to others that only unsigned messages make.
+  /// Whether the app has a key of the App Store Server API.
   ///
-  /// Of a dossier in pieces they are in the first.
+  /// Without it no claim can be confirmed.
+  package internal(set) var canAskApple = false
+  /// The customers' links to others by only unsigned messages.
+  ///
+  /// If the record is split, the first part has them.
   package internal(set) var claimedLinks: [UnconfirmedLink] = []
-  /// OriginalTransactionIds to which only unsigned messages give the id that was asked for, and that are not told of.
+  /// The originalTransactionIds to which only unsigned messages assign the requested ID.
+  ///
+  /// The record omits their data.
   package internal(set) var claimedOriginals: [String] = []
-  /// Whether more is claimed by what nobody signed than is told here; all that is signed is.
+  /// Whether the record omits unsigned claims.
+  ///
+  /// It has all signed data.
   package internal(set) var claimsAreCut = false
 
-  /// How a subscription among these purchases stands at `now`, by the app's policies and the look-ups that are open.
+  /// Returns the access decision about one of these subscriptions at `now`, by the app's policies and the open lookups.
   package func accessDecision(of subscription: Subscription, at now: Timestamp) -> AccessDecision {
     subscription.accessDecision(at: now, lookUp: lookUps[subscription.key.originalTransactionID], hold: hold)
   }
 }
 
 extension LedgerStore {
-  /// How much of a customer is told.
+  /// The extent of a customer's data.
   package enum Extent: String, Sendable {
-    /// The purchases below the originalTransactionIds that the id leads to.
+    /// The purchases of the originalTransactionIds that the ID leads to.
     case purchases
-    /// All purchases of the customers to whom they belong.
+    /// All purchases of their customers.
     case customers
   }
 
-  /// What is known under `id` (a transaction, original transaction, line item or app transaction id, an account token or
-  /// a user id of the app's back end), one dossier for each environment that knows it.
+  /// Returns the data about `id` in each environment that knows it.
   ///
-  /// All of it at once: for customers of any size read `matches` and each of their pieces.
+  /// `id` is a transaction, original transaction, line item or app transaction ID, an account token or a user ID of the
+  /// app's back end. The function reads all data in one call: for customers of any size read `matches` and each of
+  /// their pieces.
   package func dossiers(of id: String, app: App, extent: Extent) async throws(DatabaseError) -> [CustomerRecord] {
     try await pool.read { session throws(DatabaseError) in
       try Self.dossiers(of: id, app: app, extent: extent, in: session)
     }
   }
 
-  /// The same over a connection that the caller has.
+  /// Returns the records over the caller's connection.
   package static func dossiers(
     of id: String, app: App, extent: Extent, in session: borrowing Session
   ) throws(DatabaseError) -> [CustomerRecord] {
@@ -73,8 +79,7 @@ extension LedgerStore {
     return dossiers
   }
 
-  /// A dossier for each match, when none is of more than one piece and none of their lists has more than `rows` rows; else
-  /// nil.
+  /// Returns a record for each match, or `nil` if one has several pieces or a list with more than `rows` rows.
   package static func dossiers(
     of matches: [IDResolution], app: App, atMost rows: Int, in session: borrowing Session
   ) throws(DatabaseError) -> [CustomerRecord]? {
@@ -88,9 +93,11 @@ extension LedgerStore {
     return dossiers
   }
 
-  /// All that is known of a piece of a match; `tooLarge` when one of its lists has more signed rows than one look-up may hold.
+  /// Returns all data of a piece.
   ///
-  /// Of what is claimed as much as `IDResolution.mostClaims` allows.
+  /// Throws `tooLarge` if one of its lists has more signed rows than a lookup may hold.
+  ///
+  /// It includes claims up to `IDResolution.mostClaims`.
   package static func dossier(
     of match: IDResolution, piece: Int, app: App, in session: borrowing Session
   ) throws(DatabaseError) -> CustomerRecord {
@@ -123,13 +130,13 @@ extension LedgerStore {
       of: originals, in: AppScope(app: app.id, environment: match.environment), session)
   }
 
-  /// Which of these originalTransactionIds a purchase of the app is known under.
+  /// Returns the originalTransactionIds that have a purchase of the app.
   package func purchased(
     _ originals: [String], app: App, environment: Environment
   ) async throws(DatabaseError) -> Set<String> {
     try await pool.read { session throws(DatabaseError) in
       var known: Set<String> = []
-      // One by one: of a subscription of thousands of periods one row is enough.
+      // One query each: one row is enough for a subscription with thousands of periods.
       for id in Set(originals) {
         let rows = try session.query(
           """
@@ -144,7 +151,7 @@ extension LedgerStore {
 }
 
 extension CustomerRecord {
-  /// Adds the next piece, whose originalTransactionIds come after all of these.
+  /// Adds the next piece, whose originalTransactionIds follow these.
   fileprivate mutating func add(_ piece: CustomerRecord) {
     originalTransactionIDs += piece.originalTransactionIDs
     purchases += piece.purchases

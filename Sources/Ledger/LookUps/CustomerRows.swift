@@ -1,19 +1,19 @@
 import Database
 import Purchases
 
-/// What stands in the tables below some originalTransactionIds.
+/// The rows of some originalTransactionIds in each table.
 struct CustomerRows {
   let purchases: [PurchaseStatement]
   let renewals: [RenewalStatement]
   let events: [Event]
   let attributions: [AccountAssociation]
-  /// Whether more is claimed than was read.
+  /// Whether claims were omitted.
   let claimsAreCut: Bool
 
-  /// Rows of the longest of them.
+  /// The number of rows in the longest list.
   var longest: Int { max(purchases.count, renewals.count, events.count, attributions.count) }
 
-  /// The first rows of each, signed or not.
+  /// Reads the first rows of each table, signed or not.
   init(
     below match: IDResolution, piece: Int, app: App, atMost limit: Int, in session: borrowing Session
   ) throws(DatabaseError) {
@@ -25,9 +25,9 @@ struct CustomerRows {
     claimsAreCut = false
   }
 
-  /// As much of each as the bound allows.
+  /// Reads the rows of each table within the limit.
   ///
-  /// Of renewals there is one for each source, whatever anybody claims.
+  /// Renewals have one row for each source, regardless of claims.
   init(
     below match: IDResolution, piece: Int, app: App, within bound: ReadLimit, in session: borrowing Session
   ) throws(DatabaseError) {

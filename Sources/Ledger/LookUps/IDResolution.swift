@@ -1,28 +1,35 @@
 package import Database
 package import Purchases
 
-/// Whom an id leads to in one environment; what is known of them is read piece by piece.
+/// The customers that an ID leads to in one environment.
+///
+/// Their data is read piece by piece.
 package struct IDResolution: Sendable {
   package let environment: Environment
-  /// The customers: the smallest member, by which a customer is called, and all members.
+  /// The members of each customer, by the smallest member, which names the customer.
   package let customers: [String: Set<CustomerNode>]
-  /// The originalTransactionIds that are told of, in order, as many at a time as are read at once; one at least, which is
-  /// empty when no purchase is known.
+  /// The included originalTransactionIds in order, in pieces that are read together.
+  ///
+  /// Without a purchase there is one empty piece.
   package let pieces: [[String]]
-  /// Links of the customers to others that only unsigned messages make: shown, and followed by nobody.
+  /// The customers' links to others by only unsigned messages.
+  ///
+  /// They are shown, but not followed.
   let claimedLinks: [UnconfirmedLink]
-  /// OriginalTransactionIds to which only unsigned messages give the id, of purchases that are otherwise known: shown,
-  /// and not told of.
+  /// The originalTransactionIds of otherwise known purchases to which only unsigned messages assign the ID.
+  ///
+  /// They are shown without their data.
   let claimedOriginals: [String]
-  /// Whether more originalTransactionIds are claimed to have the id than one look-up may hold.
+  /// Whether more originalTransactionIds are claimed to have the ID than one lookup may hold.
   let claimsAreCut: Bool
   let policies: LookUpPolicies
 
-  /// OriginalTransactionIds that one id may lead to.
+  /// The maximum number of originalTransactionIds of one ID.
   package static let mostOriginals = 50_000
-  /// Rows of one kind that a piece may hold: below one originalTransactionId there may be thousands of periods.
+  /// The maximum number of rows of one kind in a piece: one originalTransactionId may have thousands of periods.
   package static let mostRows = ReadLimit.mostSigned
-  /// Rows of one kind and source that a piece tells of what nobody signed: as many as the longest answer of verifyReceipt has.
+  /// The maximum number of unsigned rows of one kind and source in a piece, as many as the longest verifyReceipt
+  /// response has.
   package static let mostClaims = ReadLimit.mostClaimed
 
   init(
@@ -40,11 +47,10 @@ package struct IDResolution: Sendable {
   }
 }
 
-/// The settings of an app that affect lookups: read once for all pieces.
+/// The settings of an app that affect lookups, read once for all pieces.
 struct LookUpPolicies: Sendable {
-  /// For how long access may be held while a look-up is open.
+  /// How long access may be held while a lookup is open.
   let hold: AccessHold
-  /// Whether the app has a key of the App Store Server API.
   let canAskApple: Bool
 
   init(of app: App, in session: borrowing Session) throws(DatabaseError) {
@@ -54,11 +60,12 @@ struct LookUpPolicies: Sendable {
 }
 
 extension LedgerStore {
-  /// Whom `id` leads to, in each environment that knows it; `tooLarge` when it leads to more than one look-up may hold,
-  /// claims apart.
+  /// Returns the customers of `id` in each environment that knows it.
   ///
-  /// An id that only unsigned messages give to a purchase leads to it where nothing else is known under the id, and
-  /// nothing signed of the purchase.
+  /// Throws `tooLarge` above the limit of a lookup, claims excluded.
+  ///
+  /// An ID that only unsigned messages assign to a purchase leads to it only if the ID has no other data and the
+  /// purchase has no signed data.
   package static func matches(
     of id: String, app: App, extent: Extent, in session: borrowing Session
   ) throws(DatabaseError) -> [IDResolution] {
@@ -82,7 +89,7 @@ extension LedgerStore {
       }
       guard !nodes.isEmpty || !withheld.isEmpty else { continue }
       let purchased = nodes.filter { $0.originalTransactionID != nil }
-      // By its own id an app transaction is asked for only where it is no purchase's.
+      // An app transaction is searched by its own ID only if the ID is not a purchase's.
       let customers = try CustomerMembers.customers(of: purchased.isEmpty ? nodes : purchased, in: scope, session)
       let originals: [String]
       switch extent {

@@ -3,7 +3,7 @@ import Purchases
 import Time
 
 extension UnconfirmedChangeTable {
-  /// The look-ups that are open for these originalTransactionIds.
+  /// Returns the open lookups of these originalTransactionIds.
   static func open(
     of originals: [String], in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> [String: PendingLookup] {

@@ -2,10 +2,10 @@ package import Database
 package import Purchases
 
 extension LedgerStore {
-  /// Whether a receipt tells of a purchase, or of an id of one, of which nothing signed is known.
+  /// Whether a receipt contains a purchase, or a purchase's ID, without signed data in the ledger.
   ///
-  /// Of purchases that the receipt does not prove, as where it signs no environment, anything that is known will do: nobody
-  /// can make them new again by sending the same receipt in other clothes.
+  /// For purchases that the receipt does not prove, for example without a signed environment, any data suffices.
+  /// Otherwise a sender could make them new again with a modified copy of the receipt.
   package func hasNews(_ findings: Findings, app: App.ID) async throws(DatabaseError) -> Bool {
     try await pool.read { session throws(DatabaseError) in
       let scope = AppScope(app: app, environment: findings.environment)
@@ -27,7 +27,7 @@ extension LedgerStore {
       let sources = Source.allCases.filter { $0.isSigned || !isSigned }.map(\.rawValue)
       var unknown = keys
       for keys in keys.sorted().parts(of: 128) {
-        // Line by line: below an id anybody with the app's shared secret can have claimed any number of others.
+        // Line by line: holders of the app's shared secret can claim any number of other lines of an ID.
         try session.query(
           """
           SELECT original_transaction_id, line FROM purchases

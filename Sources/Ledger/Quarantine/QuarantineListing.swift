@@ -2,7 +2,7 @@ package import Database
 package import Signing
 package import Time
 
-/// A message kept aside, without its body.
+/// A quarantined message without its body.
 package struct QuarantineListing: Sendable {
   package let digest: Digest
   package let receivedAt: Timestamp
@@ -12,12 +12,12 @@ package struct QuarantineListing: Sendable {
   package let detail: String
   package let claimedApp: String
   package let replays: Int
-  /// Bytes of the body.
+  /// The bytes of the body.
   package let size: Int
 }
 
 extension QuarantineTable {
-  /// The oldest messages first, after a given one; of one code or of one digest prefix when asked.
+  /// Returns messages after a given one, oldest first, only those of a code or digest prefix on request.
   package static func list(
     after: (Timestamp, Digest)?, code: String?, digestPrefix: [UInt8]?, limit: Int, in session: borrowing Session
   ) throws(DatabaseError) -> [QuarantineListing] {
@@ -46,8 +46,9 @@ extension QuarantineTable {
     }
   }
 
-  /// Returns the messages that were listed and are kept still, in the order of the list: all of them in memory, so of a long
-  /// list a part as `BodyPage` makes it.
+  /// Returns the listed messages that are still in quarantine, in the order of the list.
+  ///
+  /// All are in memory, so pass a part as `BodyPage` returns it.
   package static func messages(
     of listed: [QuarantineListing], _ bodies: BodyVault, in session: borrowing Session
   ) throws(DatabaseError) -> [QuarantinedMessage] {

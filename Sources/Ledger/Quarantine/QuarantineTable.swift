@@ -2,7 +2,7 @@ package import Database
 package import Signing
 package import Time
 
-/// A message kept aside, with its reason.
+/// A quarantined message with its reason.
 package struct QuarantinedMessage: Hashable, Sendable {
   package let message: InboxMessage
   package let source: String
@@ -12,7 +12,7 @@ package struct QuarantinedMessage: Hashable, Sendable {
   package let replays: Int
 }
 
-/// `quarantine`: messages that were refused but are kept, until the cause is mended and they are replayed.
+/// `quarantine`: refused messages, kept until the cause is fixed and they are replayed.
 package enum QuarantineTable {
   private static let upsert = BulkInsert(
     into: "INSERT INTO quarantine (digest, received_at, source, code, detail, app, kind, body, size) VALUES",
@@ -20,7 +20,9 @@ package enum QuarantineTable {
 
   private static let detailWidth = 1_024
 
-  /// Keeps the messages; what that adds to each source, which the caller notes at the end of the transaction.
+  /// Stores the messages, and returns the usage that they add to each source.
+  ///
+  /// The caller records it at the end of the transaction.
   static func insert(
     _ messages: [(InboxMessage, LedgerEntry.QuarantineReason, BodyVault.Stored)], in session: borrowing Session
   ) throws(DatabaseError) -> [QuarantineSource: QuarantineUsage] {
@@ -36,21 +38,21 @@ package enum QuarantineTable {
     var added: [QuarantineSource: QuarantineUsage] = [:]
     for (message, refusal, _) in messages { added[refusal.source, default: QuarantineUsage()].add(message.body.count) }
     guard inserted < messages.count else { return added }
-    // Where another process kept one of them a moment ago, which one is not known: the next recount tells its size.
+    // If another process stored one of them concurrently, it is unknown which one. The next recount corrects the size.
     return added.mapValues { usage in
       QuarantineUsage(
         messages: usage.messages * inserted / messages.count, bytes: usage.bytes * inserted / messages.count)
     }
   }
 
-  /// What each source keeps.
+  /// Returns the usage of each source.
   package static func usage(
     in session: borrowing Session
   ) throws(DatabaseError) -> [QuarantineSource: QuarantineUsage] {
     try QuarantineUsageTable.all(in: session)
   }
 
-  /// How many messages are kept for one reason.
+  /// The number of messages with one reason.
   package struct Reason: Sendable {
     package let code: String
     package let source: String
@@ -59,7 +61,7 @@ package enum QuarantineTable {
     package let newest: Timestamp
   }
 
-  /// Every reason for which something is kept, the most frequent first.
+  /// Returns every reason, most frequent first.
   package static func reasons(in session: borrowing Session) throws(DatabaseError) -> [Reason] {
     var reasons: [Reason] = []
     for row in try session.query(
@@ -76,14 +78,15 @@ package enum QuarantineTable {
     return reasons
   }
 
-  /// Which of these bodies are kept.
   static func known(_ digests: [Digest], in session: borrowing Session) throws(DatabaseError) -> Set<Digest> {
     try Table.quarantine.known(digests, in: session)
   }
 
-  /// Gives messages that are kept another reason; their bodies and when they came stay.
+  /// Changes the reason of messages.
   ///
-  /// - Returns: what that adds to each source and takes from it, which the caller notes at the end of the transaction.
+  /// Their bodies and times of receipt stay.
+  ///
+  /// - Returns: the usage added to and removed from each source. The caller records it at the end of the transaction.
   static func rename(
     _ messages: [(InboxMessage, LedgerEntry.QuarantineReason)], in session: borrowing Session
   ) throws(DatabaseError) -> (
@@ -111,7 +114,6 @@ package enum QuarantineTable {
     return (added, removed)
   }
 
-  /// The messages of these digests that are kept.
   static func find(
     _ digests: [Digest], _ bodies: BodyVault, in session: borrowing Session
   ) throws(DatabaseError) -> [QuarantinedMessage] {
@@ -147,18 +149,20 @@ package enum QuarantineTable {
     }
   }
 
-  /// Lets go of messages that have been accepted after all; the last statements of their transaction.
+  /// Deletes messages that were accepted later.
+  ///
+  /// Call it last in the transaction.
   package static func release(_ digests: [Digest], in session: borrowing Session) throws(DatabaseError) {
     var removed: [QuarantineSource: QuarantineUsage] = [:]
     for part in digests.map(\.bytes).parts() { _ = try delete(part, &removed, in: session) }
     try QuarantineUsageTable.remove(removed, in: session)
   }
 
-  /// Deletes rows, and adds what they took to what was removed of each source; how many.
+  /// Deletes rows, adds their usage to `removed`, and returns their number.
   private static func delete(
     _ digests: [[UInt8]], _ removed: inout [QuarantineSource: QuarantineUsage], in session: borrowing Session
   ) throws(DatabaseError) -> Int {
-    // Locked first: of two that delete the same row one alone counts it.
+    // Locked first, so that only one of two concurrent deletions counts a row.
     let kept = Table.quarantine.each(digests.sorted { $0.lexicographicallyPrecedes($1) })
     let rows = try session.query("SELECT source, size FROM \(kept) FOR UPDATE")
     for row in rows {
@@ -168,10 +172,10 @@ package enum QuarantineTable {
     return Int(try session.execute("DELETE quarantine FROM \(kept)").affectedRows)
   }
 
-  /// Notes that a replay was refused again, and why.
+  /// Records a repeated refusal with its reason.
   ///
-  /// What once was proven Apple's keeps its reason when this replay could not prove it: that says more of the roots
-  /// it was made with than of the message.
+  /// A message that was proven to be Apple's keeps its reason if this replay could not prove it: the roots of the
+  /// replay are the likely cause.
   package static func noteReplay(
     _ digest: Digest, _ refusal: LedgerEntry.QuarantineReason, in session: borrowing Session
   ) throws(DatabaseError) {
@@ -186,7 +190,7 @@ package enum QuarantineTable {
       """)
   }
 
-  /// How many messages `purge` would delete.
+  /// Returns the number of messages that `purge` would delete.
   package static func count(
     receivedBefore instant: Timestamp, code: String?, in session: borrowing Session
   ) throws(DatabaseError) -> Int {
@@ -195,25 +199,25 @@ package enum QuarantineTable {
     return try session.query(statement).first?.int("count") ?? 0
   }
 
-  /// Deletes the oldest messages that were received before `instant`, of one code when asked; how many.
+  /// Deletes the oldest messages received before `instant`, of one code on request, and returns their number.
   ///
-  /// At most `limit` at once, so that no lock is held for long: call it until it deletes none. The last call of its
+  /// It deletes at most `limit` messages, so that locks are short: repeat it until it returns 0. Call it last in the
   /// transaction.
   package static func purge(
     receivedBefore instant: Timestamp, code: String?, limit: Int, in session: borrowing Session
   ) throws(DatabaseError) -> Int {
-    // `size` is no column of that index: see `Ledger.slice`.
+    // `size` is not in that index: see `Ledger.slice`.
     var selection: SQL =
       "SELECT digest FROM \(Table.quarantine.by("received_at")) WHERE received_at < \(instant) AND size IS NOT NULL"
     if let code { selection += " AND code = \(code)" }
-    // Sorted, since whoever writes claims locks them in this order.
+    // Sorted, since writers of claims lock them in this order.
     let digests = try session.query(selection + " ORDER BY received_at LIMIT \(limit)").map {
       row throws(DatabaseError) in
       try row.bytes("digest")
     }
     .sorted { $0.lexicographicallyPrecedes($1) }
     guard !digests.isEmpty else { return 0 }
-    // The claim goes with it, unless the message was accepted meanwhile.
+    // The claim is deleted too, unless the message was accepted meanwhile.
     _ = try session.execute(
       """
       DELETE claims FROM \(Table.claims.each(digests))

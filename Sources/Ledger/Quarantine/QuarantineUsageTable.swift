@@ -1,9 +1,9 @@
 package import Database
 
-/// `quarantine_usage`: how many messages and bytes each source keeps.
+/// `quarantine_usage`: the messages and bytes of each source.
 ///
-/// Whether quarantine is full is read here, without a sum over the quarantine. A transaction changes these counts after the
-/// rows of `quarantine`, so a transaction that holds a count never waits for a row.
+/// Quota checks read this table instead of a sum over the quarantine. A transaction changes these counts after the rows
+/// of `quarantine`, so a transaction that locks a count never waits for a row.
 package enum QuarantineUsageTable {
   static func all(in session: borrowing Session) throws(DatabaseError) -> [QuarantineSource: QuarantineUsage] {
     var usage: [QuarantineSource: QuarantineUsage] = [:]
@@ -27,7 +27,7 @@ package enum QuarantineUsageTable {
     }
   }
 
-  /// Adds what was added and takes away what was removed, each source once and in one order for all.
+  /// Adds and subtracts the usage, each source once and in the same order for all callers.
   static func note(
     added: [QuarantineSource: QuarantineUsage], removed: [QuarantineSource: QuarantineUsage],
     in session: borrowing Session
@@ -59,8 +59,8 @@ package enum QuarantineUsageTable {
 
   /// Recounts each source, in one transaction per source.
   ///
-  /// Corrects the counts after a binary of schema 2, or an operator, changed rows without counting. Reads one index entry per
-  /// message. Other transactions that quarantine a message of the same source wait until it ends.
+  /// It corrects the counts after a binary of schema 2, or an operator, changed rows without counting. It reads one
+  /// index entry per message. Other transactions that quarantine a message of the same source wait until it ends.
   package static func recount(in pool: Pool) async throws(DatabaseError) {
     for source in QuarantineSource.allCases {
       try await pool.transaction(replayable: true) { session throws(DatabaseError) in
@@ -69,9 +69,9 @@ package enum QuarantineUsageTable {
     }
   }
 
-  /// Recounts a source.
   package static func recount(_ source: QuarantineSource, in session: borrowing Session) throws(DatabaseError) {
-    // The count is locked first. Transactions that changed rows before have committed then; later ones add to this count.
+    // The count is locked first. Transactions that changed rows before have then committed, and later ones add to this
+    // count.
     try add([source: QuarantineUsage(messages: 1, bytes: 0)], in: session)
     guard
       let row = try session.query(

@@ -2,9 +2,9 @@ package import Database
 import Purchases
 package import Time
 
-/// The cohort of an app: customers whom an operator put into bucket 0, which is in every share above 0 %.
+/// The cohort of an app: customers that an operator put into bucket 0, which every share above 0% includes.
 extension BucketTable {
-  /// Returns the originalTransactionIds of the customer whom a member names now.
+  /// Returns the originalTransactionIds of the customer that a member names now.
   package static func ids(
     of member: CohortMember, in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> [String] {
@@ -31,7 +31,7 @@ extension BucketTable {
     into: "INSERT INTO buckets (app, environment, original_transaction_id, bucket, is_chosen, decided_at) VALUES",
     then: "ON DUPLICATE KEY UPDATE bucket = 0, is_chosen = 1")
 
-  /// Puts customers into bucket 0.
+  /// Assigns customers to bucket 0.
   package static func choose(
     _ ids: [String], in scope: AppScope, at now: Timestamp, _ session: borrowing Session
   ) throws(DatabaseError) {
@@ -44,7 +44,9 @@ extension BucketTable {
     }
   }
 
-  /// Takes customers out of the cohort: the next decision gives them the bucket of their hash.
+  /// Removes customers from the cohort.
+  ///
+  /// The next decision gives them the bucket of their hash.
   package static func release(
     _ ids: [String], in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) {
@@ -54,7 +56,7 @@ extension BucketTable {
     }
   }
 
-  /// Returns the originalTransactionIds of the cohort in order.
+  /// Returns the originalTransactionIds of the cohort, in order.
   package static func cohort(of scope: AppScope, in session: borrowing Session) throws(DatabaseError) -> [String] {
     var ids: [String] = []
     try session.query(

@@ -5,21 +5,23 @@ import Signing
 package import Time
 
 extension Bucket {
-  /// The bucket of a customer who has none yet.
+  /// Creates the bucket of a customer without a stored one.
   package init(salt: String, app: String, customer: String) {
     self.init(digest: Digest.sha256(Self.message(salt: salt, app: app, customer: customer)).bytes)
   }
 }
 
-/// `buckets`: where customers stand in a ramp, kept from their first decision on.
+/// `buckets`: the customers' buckets in a ramp, stored from their first decision on.
 package enum BucketTable {
-  /// Members of one customer that are looked at; a customer of more is known by those that the receipt names.
+  /// The maximum number of members to read.
+  ///
+  /// A larger customer is identified by the IDs in the receipt.
   static let mostMembers = 1_000
 
-  /// The customer's bucket: the smallest that any of its ids has, else the one that is kept from now on.
+  /// Returns the customer's bucket: the smallest bucket of its IDs, otherwise a new one, which it stores.
   ///
-  /// The customer is everybody whom Apple links with one of the ids. Every id of the receipt keeps the bucket, so that it
-  /// stays when the ledger learns more; it never becomes larger.
+  /// The customer has all IDs that Apple links with `ids`. Every ID of the receipt keeps the bucket, so that it stays
+  /// when the ledger learns more. It never becomes larger.
   ///
   /// - Parameter ids: originalTransactionIds of a proven receipt, at least one.
   package static func decide(
@@ -45,12 +47,12 @@ package enum BucketTable {
     return bucket
   }
 
-  // Two processes that decide at once agree on the smaller one.
+  // Two processes that decide at the same time agree on the smaller bucket.
   private static let insert = BulkInsert(
     into: "INSERT INTO buckets (app, environment, original_transaction_id, bucket, decided_at) VALUES",
     then: "ON DUPLICATE KEY UPDATE bucket = LEAST(bucket, VALUES(bucket))")
 
-  /// The ids, and those that Apple links with them, in order.
+  /// Returns the IDs and those that Apple links with them, in order.
   static func members(
     of ids: [String], in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> [String] {

@@ -1,4 +1,4 @@
-/// How an operator names a customer of a cohort.
+/// The operator's name of a customer in a cohort.
 package struct CohortMember: Hashable, Sendable {
   package enum Kind: String, Sendable, CaseIterable {
     case customer, user, token
@@ -7,7 +7,9 @@ package struct CohortMember: Hashable, Sendable {
   package let kind: Kind
   package let name: String
 
-  /// Reads `customer:2000000012345678` or the originalTransactionId alone, `user:ID`, or `token:UUID`; nil for anything else.
+  /// Reads `customer:2000000012345678` or only the originalTransactionId, `user:ID`, or `token:UUID`.
+  ///
+  /// Returns `nil` for other text.
   package init?(_ text: String) {
     let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
     let (word, name) = parts.count == 2 ? (parts[0], parts[1]) : (Kind.customer.rawValue, text)
@@ -18,7 +20,7 @@ package struct CohortMember: Hashable, Sendable {
   /// `customer:2000000012345678`.
   package var text: String { "\(kind.rawValue):\(name)" }
 
-  /// Whether a customer can have this name.
+  /// Whether the name is valid for a customer.
   private static func isName(_ name: String, of kind: Kind) -> Bool {
     switch kind {
     case .customer: (1...64).contains(name.utf8.count) && name.utf8.allSatisfy { (0x30...0x39).contains($0) }
@@ -29,7 +31,7 @@ package struct CohortMember: Hashable, Sendable {
     }
   }
 
-  /// Whether it is written as Apple writes an appAccountToken.
+  /// Whether the text has the form of Apple's appAccountToken.
   private static func isUUID(_ text: String) -> Bool {
     let groups = text.split(separator: "-", omittingEmptySubsequences: false)
     return groups.map(\.utf8.count) == [8, 4, 4, 4, 12]

@@ -3,11 +3,12 @@ package import Rollout
 package import Time
 
 extension GuardStatistics {
-  /// What was seen of an app since its stage was set, within the window of a rule.
+  /// Returns an app's statistics since its stage was set, within the window of a rule.
   ///
-  /// Calls are counted in steps of five minutes: the step in which the window begins counts whole, for both sides.
+  /// Calls are counted in steps of five minutes. The step that contains the beginning of the window counts entirely,
+  /// for both sides.
   ///
-  /// - Parameter changedAt: when the stage, or its share, was set.
+  /// - Parameter changedAt: when the stage or its share was set.
   package static func read(
     _ scope: AppScope, by rule: GuardRule, since changedAt: Timestamp, at now: Timestamp,
     in session: borrowing Session

@@ -2,7 +2,9 @@ package import Database
 package import Rollout
 package import Time
 
-/// `guards`: when an app goes back to `shadow` by itself; without a row as the build's default says.
+/// `guards`: the limits that return an app to `shadow` automatically.
+///
+/// Without a row the build's default applies.
 package enum GuardTable {
   package static func rule(of scope: AppScope, in session: borrowing Session) throws(DatabaseError) -> GuardRule {
     try all(in: session)[scope] ?? GuardRule()

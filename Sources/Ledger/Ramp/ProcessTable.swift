@@ -1,20 +1,21 @@
 package import Database
 package import Time
 
-/// `processes`: which state of the stages each running service works by, as it said a moment ago; and which processes that
-/// ask Apple are alive.
+/// `processes`: the state of the stages that each running service uses, and the live processes that call Apple.
 ///
-/// Times are those of the database's clock: the services are on several machines, whose clocks may differ.
+/// Times are from the database's clock, since the clocks of several machines may differ.
 package enum ProcessTable {
-  /// A service that has said nothing for longer is silent.
+  /// The age after which a service counts as silent.
   package static let silence = Interval.seconds(15)
-  /// After this time the row of a process that ended without a word is removed.
+  /// The age after which the row of a process that ended without cleanup is deleted.
   private static let kept = Interval.hours(1)
 
-  /// A running service, as it notes itself.
+  /// A running service.
   package struct Service: Hashable, Sendable {
     package let process: [UInt8]
-    /// Host and process id, as in `web-1:4121`; nil of a build that does not say.
+    /// Host and process ID, as in `web-1:4121`.
+    ///
+    /// `nil` if the build does not write it.
     package let name: String?
 
     /// - Parameters:
@@ -26,19 +27,19 @@ package enum ProcessTable {
     }
   }
 
-  /// What a service last said.
+  /// The last status of a service.
   package struct Status: Hashable, Sendable {
     package let service: Service
-    /// The `StageTable.mark` by which it works.
+    /// The `StageTable.mark` that it uses.
     package let mark: Int64
-    /// How long it has said nothing since.
+    /// The time since its last update.
     package let age: Interval
 
-    /// Whether it ended without a word, was suspended, or cannot reach the database.
+    /// Whether it crashed, was suspended, or cannot reach the database.
     package var isSilent: Bool { age > silence }
   }
 
-  /// Notes that a service works by this `StageTable.mark`, and removes rows of services that are long gone.
+  /// Stores the `StageTable.mark` that a service uses, and deletes the rows of long-dead services.
   package static func note(
     _ service: Service, mark: Int64, in session: borrowing Session
   ) throws(DatabaseError) {
@@ -52,21 +53,23 @@ package enum ProcessTable {
     _ = try session.execute("DELETE FROM processes WHERE seen_at < \(now - kept) LIMIT 1000")
   }
 
-  /// Of rows that say no more than that the process is alive.
+  /// The mark of a row that only shows that the process is alive.
   ///
-  /// For the build before they are services that follow.
+  /// Earlier builds treat such a row as a service that is up to date.
   private static let noMark = Int64.max
 
-  /// Notes that a process is alive whose leases begin with the first bytes of this id.
+  /// Records that a process is alive.
   ///
-  /// - Parameter name: host and process id, for people.
+  /// Its leases begin with the first bytes of this ID.
+  ///
+  /// - Parameter name: host and process ID, for messages.
   package static func beat(
     _ process: [UInt8], name: String?, in session: borrowing Session
   ) throws(DatabaseError) {
     try note(Service(process: process, name: name), mark: noMark, in: session)
   }
 
-  /// The processes that lease and were alive within `silence`, with their names.
+  /// Returns the leasing processes that were alive within `silence`, with their names.
   package static func alive(in session: borrowing Session) throws(DatabaseError) -> [(process: [UInt8], name: String?)]
   {
     let now = try now(in: session)
@@ -75,14 +78,14 @@ package enum ProcessTable {
     ).map { row throws(DatabaseError) in (try row.bytes("process"), try row.optionalText("name")) }
   }
 
-  /// The processes that lease and said nothing within `silence`, but did within the last hour.
+  /// Returns the leasing processes that were alive within the last hour, but not within `silence`.
   static func silent(in session: borrowing Session) throws(DatabaseError) -> [[UInt8]] {
     let now = try now(in: session)
     return try session.query("SELECT process FROM processes WHERE seen_at < \(now - silence) AND mark = \(noMark)")
       .map { row throws(DatabaseError) in try row.bytes("process") }
   }
 
-  /// What processes called themselves within the last hour, by the bytes that their leases begin with.
+  /// Returns the names of processes within the last hour, by the bytes with which their leases begin.
   static func names(in session: borrowing Session) throws(DatabaseError) -> [[UInt8]: String] {
     var names: [[UInt8]: String] = [:]
     for row in try session.query("SELECT process, name FROM processes WHERE mark = \(noMark) AND name IS NOT NULL") {
@@ -91,7 +94,7 @@ package enum ProcessTable {
     return names
   }
 
-  /// What each service said within the last hour, the newest first; a service that stopped properly is not among them.
+  /// Returns the status of each service within the last hour, newest first, without services that stopped properly.
   package static func notes(in session: borrowing Session) throws(DatabaseError) -> [Status] {
     let now = try now(in: session)
     var notes: [Status] = []
@@ -111,7 +114,9 @@ package enum ProcessTable {
     _ = try session.execute("DELETE FROM processes WHERE process = \(process)")
   }
 
-  /// The database's clock, also where a session's `timestamp` was set; sessions are in UTC.
+  /// The database's clock, even if a session's `timestamp` is set.
+  ///
+  /// Sessions are in UTC.
   private static func now(in session: borrowing Session) throws(DatabaseError) -> Timestamp {
     let row = try session.query("SELECT CAST(UNIX_TIMESTAMP(SYSDATE(3)) * 1000 AS SIGNED) AS now").first
     guard let row else { throw DatabaseError(.column, "the server does not report the time") }

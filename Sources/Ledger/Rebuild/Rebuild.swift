@@ -4,38 +4,42 @@ import Runtime
 package import Signing
 package import Time
 
-/// Makes everything that is derived from the inbox anew, beside what is there, and exchanges the two at once.
+/// Derives all data from the inbox again into a second database, and exchanges the tables in one statement.
 ///
-/// Readers see the old tables until the moment of exchange. What arrives meanwhile is written to the old ones, and read
-/// from the inbox after it: doing it twice changes nothing.
+/// Readers see the old tables until the exchange. Messages that arrive meanwhile are written to the old tables, and
+/// read from the inbox after it. Repetition changes nothing.
 package struct Rebuild: Sendable {
-  /// Turns a stored message into findings again; throws to end the rebuild.
+  /// Parses a stored message into findings.
   ///
-  /// What it throws reaches the caller as it is while nothing is changed, and inside a `Failure` afterwards; but for
-  /// `LeftOut`, which leaves out this message alone.
+  /// An error ends the rebuild.
+  ///
+  /// The caller gets the error unchanged before the exchange, and in a `Failure` afterwards. `LeftOut` only skips this
+  /// message.
   package typealias Reading = @Sendable (StoredMessage) throws -> Findings
 
   package struct Summary: Sendable {
-    /// Read before the exchange.
+    /// Messages read before the exchange.
     package var messages = 0
-    /// Read after it, because they arrived meanwhile.
+    /// Messages read after the exchange, because they arrived meanwhile.
     package var late = 0
-    /// Those of both that the reading left out.
+    /// Skipped messages of both.
     package var refused = Refused()
   }
 
-  /// A reading throws it for a message that cannot be read any more, and that must not end the rebuild.
+  /// An error that skips an unreadable message and does not end the rebuild.
   package struct LeftOut: Error {
-    /// Why, in one word.
+    /// The reason, in one word.
     package let reason: String
 
     package init(because reason: String) { self.reason = reason }
   }
 
-  /// Messages that were left out because they cannot be read any more; they stay in the inbox.
+  /// Unreadable messages that were skipped.
+  ///
+  /// They stay in the inbox.
   package struct Refused: Hashable, Sendable {
     package var count = 0
-    /// The first of them.
+    /// The first skipped messages.
     package var examples: [Example] = []
 
     package struct Example: Hashable, Sendable {
@@ -51,7 +55,7 @@ package struct Rebuild: Sendable {
     }
   }
 
-  /// The two databases of a rebuild under way, each with the connection that writes to it.
+  /// The two databases of a running rebuild, each with the connection that writes to it.
   struct Stage: Sendable {
     let staging: Staging
     let source: Connection
@@ -79,15 +83,16 @@ package struct Rebuild: Sendable {
   package func run(now: Timestamp) async throws -> Summary {
     try await staged(now: now) { stage in
       var summary = Summary()
-      // Most of what arrived meanwhile, too, so that little is missing for the moment after the exchange.
+      // Includes most messages that arrived meanwhile, so that few are missing right after the exchange.
       let early = try await catchUp(stage, into: stage.target)
       (summary.messages, summary.refused) = (early.messages, early.refused)
       try Task.checkCancellation()
-      // From here on stopping takes longer than going on: what arrived meanwhile would not show until the next rebuild.
+      // From here on a stop takes longer than the rest: without it, messages that arrived meanwhile would be missing
+      // until the next rebuild.
       let late = try await withCancellationShield {
         try await exchange(stage, now: now)
         do {
-          // Before anything else is learned under the new customers: what waits is put into order by them.
+          // Before any data is written under the new customers, which determine the order of queued messages.
           try await Self.retrying(Self.attempts) { () async throws(DatabaseError) in
             try await stage.source.transaction { session throws(DatabaseError) in try OutboxTable.unsort(in: session) }
           }
@@ -106,7 +111,7 @@ package struct Rebuild: Sendable {
     }
   }
 
-  /// Everything derived anew in a database beside ours, which is gone again afterwards, however `body` ends.
+  /// Derives all data in a second database, runs `body`, and always deletes that database.
   func staged<R>(now: Timestamp, _ body: (Stage) async throws -> R) async throws -> R {
     let source = try await Connection.open(configuration)
     let staging = Staging(beside: configuration.database ?? "")
@@ -127,7 +132,7 @@ package struct Rebuild: Sendable {
     } catch {
       result = .failure(error)
     }
-    // Afterwards and not in between: what failed is told before what could not be tidied up.
+    // Last, so that an error of `body` takes precedence over an error of the cleanup.
     let tidied = await drop(staging, source)
     await source.close()
     let value = try result.get()
@@ -135,10 +140,10 @@ package struct Rebuild: Sendable {
     return value
   }
 
-  /// Makes sure that this is the only rebuild of the database, for as long as the connection lives.
+  /// Ensures that this is the only rebuild of the database while the connection lives.
   private func claim(_ source: Connection) async throws {
-    // Seconds, since a server may notice late that the connection of a rebuild before this one is gone. 64: MySQL's limit;
-    // two databases with one beginning wait for each other, no more.
+    // Three seconds, since a server may notice late that the connection of an earlier rebuild is gone. MySQL limits
+    // names to 64 characters: two databases with the same prefix only wait for each other.
     let name = String("rebuild \(configuration.database ?? "")".prefix(64))
     let isOurs = try await source.read { session throws(DatabaseError) in
       try session.query("SELECT GET_LOCK(\(name), 3) AS ours").first?.optionalInt("ours") == 1
@@ -165,16 +170,16 @@ package struct Rebuild: Sendable {
         try await stage.source.read { session throws(DatabaseError) in try stage.staging.exchange(in: session) }
       }
     } catch {
-      // A row that was there before tells of another rebuild, which is as unfinished as it was.
+      // An older row belongs to another rebuild, which is still unfinished.
       let takenBack: Void? = try? await stage.source.read { session throws(DatabaseError) in
         if isNew { _ = try session.execute("DELETE FROM unfinished_rebuilds WHERE since = \(now)") }
       }
-      // Over a connection that broke nothing can be taken back: the server may have done what was asked.
+      // Without a connection the row cannot be deleted: the server may have executed the exchange.
       throw Failure(takenBack == nil ? .exchangeUnknown : .notExchanged, "\(error)")
     }
   }
 
-  /// What was read of the inbox.
+  /// The messages read from the inbox.
   struct Caught {
     var messages = 0
     var refused = Refused()
@@ -185,11 +190,11 @@ package struct Rebuild: Sendable {
     }
   }
 
-  /// Reads what has not been read, again and again until nothing new is found.
+  /// Reads new messages, repeatedly until there are no more.
   ///
-  /// Not for ever: beside a busy service each pass finds what came during the one before. After the exchange the first
-  /// is enough, for it begins when everything that was written to the old tables is committed. Throws between two pages
-  /// when its task is cancelled.
+  /// The number of passes is limited: on a busy service each pass finds the messages of the previous one. After the
+  /// exchange the first pass is enough, since it begins when all writes to the old tables are committed. It throws
+  /// between two pages if its task is cancelled.
   func catchUp(_ stage: Stage, into target: Connection) async throws -> Caught {
     var caught = Caught()
     for _ in 0..<Self.passes {
@@ -232,7 +237,7 @@ package struct Rebuild: Sendable {
 
   private static let attempts = 50
 
-  /// Does it again when the service, which goes on writing, was in the way.
+  /// Retries while the running service conflicts with the statement.
   private static func retrying(_ attempts: Int, _ body: () async throws(DatabaseError) -> Void) async throws {
     for attempt in 1... {
       do throws(DatabaseError) { return try await body() } catch {
@@ -244,7 +249,9 @@ package struct Rebuild: Sendable {
 }
 
 extension Rebuild {
-  /// When a rebuild began that was cut off after its exchange: what arrived during it is missing until the next one.
+  /// Returns the start of a rebuild that was interrupted after its exchange.
+  ///
+  /// Messages that arrived during it are missing until the next rebuild.
   package static func unfinished(in session: borrowing Session) throws(DatabaseError) -> Timestamp? {
     try session.query("SELECT MIN(since) AS since FROM unfinished_rebuilds").first?.optionalMilliseconds("since")
   }

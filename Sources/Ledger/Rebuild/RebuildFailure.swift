@@ -1,16 +1,18 @@
 extension Rebuild {
-  /// Why a rebuild did not come to its end, apart from errors of the database and of reading a message.
+  /// The reason why a rebuild failed, except errors of the database and of the parsing of a message.
   package struct Failure: Error, Equatable, CustomStringConvertible {
     package enum Code: Sendable {
-      /// Another process rebuilds this database at the moment.
+      /// Another process rebuilds this database now.
       case alreadyRunning
-      /// The database that the rebuild would use is not known to be a rebuild's: it is not touched.
+      /// The database for the rebuild was not created by a rebuild.
+      ///
+      /// It is not changed.
       case foreignDatabase
-      /// The tables could not be exchanged, and were not.
+      /// The tables could not be exchanged and are unchanged.
       case notExchanged
-      /// The connection broke during the exchange, or what announces it could not be taken back.
+      /// The connection broke during the exchange, or the row that announces it could not be deleted.
       case exchangeUnknown
-      /// The exchange is done, but not everything that arrived meanwhile could be read.
+      /// The exchange is done, but not all messages that arrived meanwhile could be read.
       case incomplete
     }
 

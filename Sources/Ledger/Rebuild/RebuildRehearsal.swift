@@ -4,28 +4,28 @@ import Signing
 package import Time
 
 extension Rebuild {
-  /// What a rebuild would change.
+  /// The changes that a rebuild would make.
   package struct Rehearsal: Sendable {
     package var messages = 0
-    /// Those that the reading left out.
+    /// The skipped messages.
     package var refused = Refused()
-    /// Lines of the canonical dump that are there now and would be gone, and how many such there are.
+    /// Lines of the present canonical dump that would disappear.
     package var gone = Lines()
     /// Lines that would be new.
     package var new = Lines()
 
     package var isEqual: Bool { gone.count == 0 && new.count == 0 }
 
-    /// Some lines, and how many there are of their kind.
+    /// Example lines with their total count.
     package struct Lines: Sendable {
       package var count = 0
       package var examples: [String] = []
     }
   }
 
-  /// Derives everything anew beside what is there, compares the canonical dumps and changes nothing.
+  /// Derives all data in a second database, compares the canonical dumps and changes no data.
   ///
-  /// What arrives meanwhile is read as well; when it cannot be told from a difference, the comparison is made again.
+  /// It also reads messages that arrive meanwhile. If they cannot be distinguished from differences, it compares again.
   package func rehearse(now: Timestamp, examples: Int = 10) async throws -> Rehearsal {
     try await staged(now: now) { stage in
       let (database, staging) = (configuration.database ?? "", stage.staging.name)
@@ -33,7 +33,7 @@ extension Rebuild {
       var rehearsal = Rehearsal()
       for _ in 0..<Self.attempts {
         caught += try await catchUp(stage, into: stage.target)
-        // Each time: an app may be added meanwhile, too.
+        // Each time, since an app may be added meanwhile.
         try await stage.source.read { session throws(DatabaseError) in
           try session.run(
             "REPLACE INTO \(identifier: staging).apps SELECT * FROM \(identifier: database).apps")

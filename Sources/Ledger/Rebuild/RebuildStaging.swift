@@ -2,15 +2,17 @@ import Database
 import Signing
 
 extension Rebuild {
-  /// The database beside ours in which everything is derived anew: its tables, and which messages have been read.
+  /// The second database, in which all data is derived again: its tables and the read messages.
   ///
-  /// What has been read is noted by digest and not by time: a replay from quarantine keeps the time at which the message
-  /// first came, and the clocks of two hosts differ.
+  /// Read messages are recorded by digest, not by time: a replay from quarantine keeps the original time of receipt,
+  /// and the clocks of two hosts differ.
   struct Staging: Sendable {
     let name: String
     private let database: String
 
-    /// Of a table that only a rebuild makes: a database without it is somebody else's.
+    /// A table that only a rebuild creates.
+    ///
+    /// A database without it has another owner.
     private static let marker = "seen_messages"
     private static let derived = [
       "purchases", "purchase_marks", "renewals", "app_transactions", "aliases", "attributions", "user_ids",
@@ -24,7 +26,9 @@ extension Rebuild {
       name = "\(database)_rebuild"
     }
 
-    /// Makes the database, in place of what a rebuild left that was cut off; throws when it is not a rebuild's.
+    /// Creates the database, and replaces the one of an interrupted rebuild.
+    ///
+    /// Throws if it is not a rebuild's.
     func claim(on connection: Connection) async throws {
       let reason = try await connection.read { session throws(DatabaseError) -> String? in
         if !(try session.query("SELECT 1 FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = \(name)").isEmpty) {
@@ -37,7 +41,7 @@ extension Rebuild {
       if let reason { throw Failure(.foreignDatabase, "\(name) \(reason)") }
     }
 
-    /// Nil when the database has our marker and nothing that is not ours.
+    /// Returns `nil` if the database has the marker and only tables of a rebuild.
     private func reasonNotToDrop(in session: Session) throws(DatabaseError) -> String? {
       var ours = try Set(tables(of: database, in: session)).union(Self.derived.map { Self.oldPrefix + $0 })
       ours.insert(Self.marker)
@@ -73,10 +77,12 @@ extension Rebuild {
 
     private var seen: SQL { "\(identifier: name).\(identifier: Self.marker)" }
 
-    /// Messages that are not noted yet, in the order of their digests, beginning after `last`; empty at the end.
+    /// Returns unread messages in the order of their digests, beginning after `last`.
     ///
-    /// At most `limit`, and no more than may be in memory at once.
-    /// Their digests are found before anything is joined to them: later passes find next to nothing in all of the inbox.
+    /// Empty at the end.
+    ///
+    /// It returns at most `limit` messages, and no more than fit into memory together. Their digests are read before
+    /// any join: later passes find few new messages in the whole inbox.
     func unseen(
       after last: Digest?, limit: Int, _ bodies: BodyVault, in session: Session
     ) throws(DatabaseError) -> [StoredMessage] {
@@ -92,15 +98,17 @@ extension Rebuild {
       return try InboxTable.messages(some, bodies, in: session)
     }
 
-    /// Notes that messages have been read, in the transaction in which is written what they taught.
+    /// Records messages as read, in the transaction that writes their findings.
     func note(_ messages: [StoredMessage], in session: Session) throws(DatabaseError) {
       let rows = messages.map { stored -> SQL in "(\(stored.message.digest.bytes))" }
       _ = try session.execute("INSERT INTO \(seen) (digest) VALUES \(rows.joined(separator: ", "))")
     }
 
-    /// Puts the new tables in the place of the old ones; all renames of one statement happen at once.
+    /// Exchanges the tables.
+    ///
+    /// All renames of one statement are atomic.
     func exchange(in session: Session) throws(DatabaseError) {
-      // Whoever writes waits behind us while we wait for a long reader: not for long.
+      // Writers wait behind this statement while it waits for a long reader, so the wait is short.
       try session.run("SET SESSION lock_wait_timeout = 2")
       let renames = Self.derived.map { table -> SQL in
         """

@@ -1,20 +1,22 @@
 package import Database
 package import Signing
 
-/// How a notification that Apple says it sent is known here.
+/// The way in which a notification of Apple's history arrived here.
 package enum Arrival: Hashable, Sendable {
   case byItself
-  /// Taken from Apple's history, or handed in by the app's back end.
+  /// Fetched from Apple's history, or submitted by the app's back end.
   case recovered
   case inQuarantine
 }
 
 extension LedgerStore {
-  /// A notification of Apple's history, by what it can be found.
+  /// The search keys of a notification in Apple's history.
   package struct Told: Hashable, Sendable {
-    /// Apple signs anew what it tells of later: then this alone finds it.
+    /// Apple signs a notification again when it returns it later.
+    ///
+    /// Then only the UUID finds it.
     package let notificationUUID: String?
-    /// Of the JWS, its signature in the low form.
+    /// The digest of the JWS, with its signature in the low form.
     package let digest: Digest
 
     package init(notificationUUID: String?, digest: Digest) {
@@ -23,7 +25,9 @@ extension LedgerStore {
     }
   }
 
-  /// How each of them is known, in their order; nil for one that is not.
+  /// Returns the arrival of each notification, in their order.
+  ///
+  /// `nil` if it is missing.
   package func arrivals(of told: [Told], in scope: AppScope) async throws(DatabaseError) -> [Arrival?] {
     guard !told.isEmpty else { return [] }
     return try await pool.read { session throws(DatabaseError) in
@@ -45,7 +49,7 @@ extension LedgerStore {
         let (known, exact) = (
           told.notificationUUID.flatMap { byUUID[$0] }, byDigest[told.digest]
         )
-        // Another signature of one that is known is no news, whatever became of this one.
+        // Another signature of a known notification is not new, regardless of its own outcome.
         return exact == .byItself || known == .byItself ? .byItself : known ?? exact
       }
     }

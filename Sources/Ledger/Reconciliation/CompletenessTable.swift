@@ -2,25 +2,25 @@ package import Database
 import Purchases
 package import Time
 
-/// How complete one day is: what had to be heard, and how it was.
+/// The completeness of one day: the expected and the received items.
 package struct Completeness: Hashable, Sendable {
-  /// What is counted; its number in the table.
+  /// The counted items, with their number in the table.
   package enum Measure: Int, Hashable, Sendable, CaseIterable {
-    /// Those that Apple's notification history says were sent.
+    /// Notifications that were sent according to Apple's notification history.
     case notifications = 1
-    /// Ends of periods at which a renewal, or news of why there was none, had to come: our own expectation, the only
-    /// measure there is of Notifications V1.
+    /// Ends of periods with an expected renewal, or a notification about its failure.
+    ///
+    /// This expectation is Switchyard's own, the only measure of Notifications V1.
     case renewals = 2
 
     package var name: String { "\(self)" }
   }
 
   package var expected = 0
-  /// Came by itself.
+  /// Sent by Apple on its own initiative.
   package var arrived = 0
-  /// Known through Apple's history or a look-up, and through nothing that came by itself.
+  /// Known only from Apple's history or a lookup.
   package var recovered = 0
-  /// In quarantine.
   package var refused = 0
 
   package init(expected: Int = 0, arrived: Int = 0, recovered: Int = 0, refused: Int = 0) {
@@ -37,11 +37,13 @@ package struct Completeness: Hashable, Sendable {
     refused += other.refused
   }
 
-  /// Nothing is known of it here; what is refused is counted by itself.
+  /// The items without any data.
+  ///
+  /// Refused ones are counted separately.
   package var missing: Int { max(0, expected - arrived - recovered - refused) }
 }
 
-/// `completeness`: per app, environment and day.
+/// `completeness`: by app, environment and day.
 package enum CompletenessTable {
   package struct Row: Hashable, Sendable {
     package let scope: AppScope
@@ -61,7 +63,7 @@ package enum CompletenessTable {
         refused = VALUES(refused), measured_at = VALUES(measured_at)
       """)
 
-  /// Keeps whole days as they were measured now.
+  /// Stores the present measurement of whole days.
   package static func put(
     _ days: [Timestamp: Completeness], _ measure: Completeness.Measure, of scope: AppScope, at now: Timestamp,
     in session: borrowing Session
@@ -74,7 +76,7 @@ package enum CompletenessTable {
     _ = try session.insert(upsert, rows: rows.inKeyOrder(columns: 4))
   }
 
-  /// The days from `start` on, the newest first; of one app when asked.
+  /// Returns the days from `start` on, newest first, of one app on request.
   package static func read(
     from start: Timestamp, app: App.ID? = nil, in session: borrowing Session
   ) throws(DatabaseError) -> [Row] {

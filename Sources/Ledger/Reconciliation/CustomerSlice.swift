@@ -1,28 +1,30 @@
 package import Database
 package import Purchases
 
-/// What is known below some originalTransactionIds, as they follow one another: everything, piece by piece.
+/// The data of some consecutive originalTransactionIds, for a scan of all customers.
 package struct CustomerSlice: Sendable {
-  /// In order.
+  /// The IDs, in order.
   package let originalTransactionIDs: [String]
-  /// The label of the customer of each; one that nothing links has none.
+  /// The label of each ID's customer.
+  ///
+  /// An ID without a link has no label.
   package let customers: [String: String]
   package let purchases: [PurchaseStatement]
   package let renewals: [RenewalStatement]
-  /// What notifications told of them.
+  /// The events from their notifications.
   package let events: [Event]
 }
 
 extension LedgerStore {
-  /// The next `limit` originalTransactionIds of which a purchase is known; nil after the last.
+  /// Returns the next `limit` originalTransactionIds that have a purchase, or `nil` after the last.
   package func slice(
     of app: App, _ environment: Environment, after last: String?, limit: Int
   ) async throws(DatabaseError) -> CustomerSlice? {
     let scope = AppScope(app: app.id, environment: environment)
     return try await pool.read { session throws(DatabaseError) in
       var originals: [String] = []
-      // `as_of` is never NULL, but it is no column of the index. When the index has every column that is asked for, and the
-      // table is believed to be empty, MySQL 9.7 reads the index from its beginning, although it is told which part.
+      // `as_of` is never NULL, but it is not in the index. If the index has every requested column and the table is
+      // estimated to be empty, MySQL 9.7 reads the index from its beginning, despite the condition.
       for row in try session.query(
         """
         SELECT DISTINCT original_transaction_id FROM \(Table.purchases.by("PRIMARY"))
@@ -34,7 +36,7 @@ extension LedgerStore {
     }
   }
 
-  /// The same originalTransactionIds again, as they are known now.
+  /// Returns the present data of these originalTransactionIds.
   package func slice(
     of originals: [String], app: App, _ environment: Environment
   ) async throws(DatabaseError) -> CustomerSlice {
@@ -46,7 +48,7 @@ extension LedgerStore {
   ) throws(DatabaseError) -> CustomerSlice {
     let scope = AppScope(app: app.id, environment: environment)
     var customers: [String: String] = [:]
-    // Not the members: a customer of thousands is met again in slice after slice.
+    // Labels instead of members: a customer with thousands of members recurs in many slices.
     let nodes = originals.map { CustomerNode.originalTransactionID($0).text }
     for (node, label) in try CustomerMembers.labels(ofNodes: nodes, in: scope, session) {
       if let id = CustomerNode(text: node)?.originalTransactionID { customers[id] = label }

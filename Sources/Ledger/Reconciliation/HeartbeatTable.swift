@@ -2,28 +2,38 @@ package import Database
 import Purchases
 package import Time
 
-/// A TEST notification that was asked for, and whether it came back.
+/// A requested TEST notification and its return.
 package struct Heartbeat: Hashable, Sendable {
   package let scope: AppScope
   package let askedAt: Timestamp
-  /// When it is to be back.
+  /// The time by which it must come back.
   package let dueBy: Timestamp
-  /// Apple's name for it; nil when Apple would not send one.
+  /// Apple's test notification token.
+  ///
+  /// `nil` if Apple refused the request.
   package let token: String?
-  /// Without a token: when it was found that there is nothing to ask for.
+  /// Without a token: the time when the request was found impossible.
   package let returnedAt: Timestamp?
-  /// When the first was asked for that did not come back; nil while all is well.
+  /// The request time of the first lost test notification.
+  ///
+  /// `nil` if none is lost.
   package let lostSince: Timestamp?
-  /// Why it did not come back; while nothing is lost, why none can be asked for.
+  /// The reason of the loss.
+  ///
+  /// Without a loss, the reason why no test can be requested.
   package let failure: String?
 
-  /// Why lost notifications would not be noticed here; nil while tests are asked for.
+  /// The reason why lost notifications would not be noticed here.
+  ///
+  /// `nil` while tests are requested.
   package var unwatched: String? { lostSince == nil && token == nil && returnedAt != nil ? failure : nil }
 }
 
-/// `heartbeats`: the last one of each app and environment.
+/// `heartbeats`: the last heartbeat of each app and environment.
 package enum HeartbeatTable {
-  /// Takes the next heartbeat for this process, if one is due; false when it is not, or another process has it.
+  /// Claims the next heartbeat for this process.
+  ///
+  /// Returns false if it is not due or another process has it.
   package static func claim(
     _ scope: AppScope, every period: Interval, within: Interval, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) -> Bool {
@@ -43,7 +53,7 @@ package enum HeartbeatTable {
     ).affectedRows == 1
   }
 
-  /// Notes Apple's name for the one that was asked for at `askedAt`.
+  /// Stores Apple's token of the test that was requested at `askedAt`.
   package static func sent(
     _ token: String, _ scope: AppScope, askedAt: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) {
@@ -51,7 +61,9 @@ package enum HeartbeatTable {
       "UPDATE heartbeats SET token = \(token) WHERE \(in: scope) AND asked_at = \(askedAt)")
   }
 
-  /// Gives back a heartbeat that was claimed at `askedAt` and not asked for: it is due at once.
+  /// Releases a heartbeat that was claimed at `askedAt` and not requested.
+  ///
+  /// It is due immediately.
   package static func release(
     _ scope: AppScope, every period: Interval, askedAt: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) {
@@ -63,9 +75,11 @@ package enum HeartbeatTable {
       """)
   }
 
-  /// Notes that there was nothing to ask for; the next is due as if there had been, and none is lost until then.
+  /// Records that no test could be requested.
   ///
-  /// - Parameter reason: why lost notifications are not noticed there; nil where there are none to lose.
+  /// The next is due as usual, and none counts as lost until then.
+  ///
+  /// - Parameter reason: why lost notifications are not noticed there. `nil` if there are no notifications to lose.
   package static func withdrawn(
     _ scope: AppScope, askedAt: Timestamp, because reason: String? = nil, in session: borrowing Session
   ) throws(DatabaseError) {
@@ -76,14 +90,14 @@ package enum HeartbeatTable {
       """)
   }
 
-  /// Whether anything was ever told of a purchase there.
+  /// Whether the ledger has any purchase there.
   package static func hasPurchases(in scope: AppScope, _ session: borrowing Session) throws(DatabaseError) -> Bool {
     try session.query(
       "SELECT 1 FROM purchases WHERE \(in: scope) LIMIT 1"
     ).first != nil
   }
 
-  /// Whether a V2 notification ever came there by itself: a test that came back, or one that Apple's history told of.
+  /// Whether Apple ever sent a V2 notification there: a test came back, or Apple's history contained one.
   package static func wasWatched(_ scope: AppScope, _ session: borrowing Session) throws(DatabaseError) -> Bool {
     try session.query(
       """
@@ -95,7 +109,7 @@ package enum HeartbeatTable {
     ).first != nil
   }
 
-  /// Whether a V2 notification ever came there by itself, to a build that notes it.
+  /// Whether Apple ever sent a V2 notification there, to a build that records it.
   package static func hearsNotifications(_ scope: AppScope, _ session: borrowing Session) throws(DatabaseError) -> Bool
   {
     try LastNotificationTable.last(of: scope, in: session)[.v2] != nil
@@ -113,7 +127,7 @@ package enum HeartbeatTable {
     ).first != nil
   }
 
-  /// Notes that it came back: all is well.
+  /// Records that the heartbeat came back.
   package static func returned(
     _ heartbeat: Heartbeat, at instant: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) {
@@ -124,7 +138,7 @@ package enum HeartbeatTable {
       """)
   }
 
-  /// Notes that it did not come back, and why as far as Apple says.
+  /// Records that the heartbeat did not come back, with Apple's reason if known.
   package static func lost(
     _ scope: AppScope, askedAt: Timestamp, because failure: String, in session: borrowing Session
   ) throws(DatabaseError) {
@@ -135,7 +149,7 @@ package enum HeartbeatTable {
       """)
   }
 
-  /// When a TEST came by itself since the heartbeat was asked for; nil: none has.
+  /// Returns when a TEST notification arrived since the request of the heartbeat, or `nil`.
   package static func arrival(
     for heartbeat: Heartbeat, in session: borrowing Session
   ) throws(DatabaseError) -> Timestamp? {
@@ -147,12 +161,12 @@ package enum HeartbeatTable {
     ).first?.optionalMilliseconds("at")
   }
 
-  /// The last of every app that is in service.
+  /// Returns the last heartbeat of every app in service.
   package static func all(in session: borrowing Session) throws(DatabaseError) -> [Heartbeat] {
     try read("ORDER BY h.app, h.environment", in: session)
   }
 
-  /// The last of an app that is in service; nil: none was asked for yet.
+  /// Returns the last heartbeat of an app in service, or `nil` before the first request.
   package static func last(of scope: AppScope, in session: borrowing Session) throws(DatabaseError) -> Heartbeat? {
     try read("AND h.app = \(scope.app.number) AND h.environment = \(scope.environment.code)", in: session).first
   }

@@ -1,10 +1,13 @@
 import Database
 
 extension Migration {
-  /// What keeping up with Apple remembers; none of it is derived from the inbox.
+  /// The tables of reconciliation.
+  ///
+  /// They are not derived from the inbox.
   static let reconciliation: [SQL] = [completeness, reconciliations, heartbeats, refundSweeps]
 
-  // `day` is the first millisecond of a day in UTC. What Apple's history no longer tells stays as it was measured last.
+  // `day`: the first millisecond of a day in UTC. The last measurement stays when Apple's history no longer covers the
+  // day.
   private static let completeness: SQL = """
     CREATE TABLE IF NOT EXISTS completeness (
       app INT UNSIGNED NOT NULL,
@@ -20,8 +23,8 @@ extension Migration {
     ) ENGINE=InnoDB
     """
 
-  // Claimed by moving `claimed_at` in a committed UPDATE: of several processes one does the work. The next is due a period
-  // after `claimed_at`; while one is made that is the end of its lease.
+  // Claimed by an update of `claimed_at` that is committed, so that one process does the work. The next is due a period
+  // after `claimed_at`. During a comparison that is the end of its lease.
   private static let reconciliations: SQL = """
     CREATE TABLE IF NOT EXISTS reconciliations (
       app INT UNSIGNED NOT NULL,
@@ -32,8 +35,8 @@ extension Migration {
     ) ENGINE=InnoDB
     """
 
-  // `lost_since`: when the first test was asked for that did not come back; none that came back since. `watched_at`: when the
-  // last one came back, so that one that never could is told from one that does no longer.
+  // `lost_since`: the request time of the first lost test, if none came back since. `watched_at`: the last return,
+  // which distinguishes a test that never came back from one that stopped.
   private static let heartbeats: SQL = """
     CREATE TABLE IF NOT EXISTS heartbeats (
       app INT UNSIGNED NOT NULL,
@@ -49,7 +52,7 @@ extension Migration {
     ) ENGINE=InnoDB
     """
 
-  // When Apple was asked for each customer's refunds.
+  // The time of the last refund request to Apple for each customer.
   private static let refundSweeps: SQL = """
     CREATE TABLE IF NOT EXISTS refund_sweeps (
       app INT UNSIGNED NOT NULL,

@@ -1,11 +1,14 @@
 package import Database
 package import Time
 
-/// `reconciliations`: when each app was compared with Apple, and up to when.
+/// `reconciliations`: the last comparison of each app with Apple, and the end of the compared period.
 package enum ReconciliationTable {
-  /// Takes the next comparison for this process, if one is due; false when it is not, or another process has it.
+  /// Claims the next comparison for this process.
   ///
-  /// It is due again when the lease ends, should this process be gone by then: `plan` or `finish` says otherwise.
+  /// Returns false if it is not due or another process has it.
+  ///
+  /// If this process dies, the comparison is due again when the lease ends, unless `plan` or `finish` sets another
+  /// time.
   package static func claim(
     _ scope: AppScope, every period: Interval, lease: Interval, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) -> Bool {
@@ -22,7 +25,7 @@ package enum ReconciliationTable {
     ).affectedRows == 1
   }
 
-  /// Says when the next comparison is due, of those that are made once in `period`.
+  /// Sets the due time of the next comparison, of those that are made once in `period`.
   package static func plan(
     _ scope: AppScope, next: Timestamp, every period: Interval, in session: borrowing Session
   ) throws(DatabaseError) {
@@ -30,9 +33,11 @@ package enum ReconciliationTable {
       "UPDATE reconciliations SET claimed_at = \(next - period) WHERE \(in: scope)")
   }
 
-  /// Notes that everything Apple said it sent from `start` up to `end` was compared; nil: from as far back as it tells.
+  /// Records that Apple's history from `start` up to `end` was compared.
   ///
-  /// Where a gap is left before `start`, all stays as it was: the next scheduled comparison closes it.
+  /// `nil`: from its beginning.
+  ///
+  /// If there is a gap before `start`, the row is unchanged: the next scheduled comparison closes the gap.
   package static func finish(
     _ scope: AppScope, from start: Timestamp?, until end: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) {
@@ -50,7 +55,7 @@ package enum ReconciliationTable {
       """)
   }
 
-  /// Up to when Apple's history was compared; nil: never.
+  /// Returns the end of the compared part of Apple's history, or `nil` before the first comparison.
   package static func finished(_ scope: AppScope, in session: borrowing Session) throws(DatabaseError) -> Timestamp? {
     try session.query(
       "SELECT finished_until FROM reconciliations WHERE \(in: scope)"

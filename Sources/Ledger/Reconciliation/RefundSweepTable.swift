@@ -1,15 +1,16 @@
 package import Database
 package import Time
 
-/// `refund_sweeps`: when Apple was asked for the refunds of each customer last.
+/// `refund_sweeps`: the last refund request to Apple for each customer.
 package enum RefundSweepTable {
-  /// For how long a customer is another process's who began to ask; longer than any answer takes.
+  /// The lease of a customer, longer than any request takes.
   private static let lease = Interval.minutes(15)
 
-  /// Takes a customer for this process, if they were not asked about for `period`; false when they were, or another process
-  /// is about to.
+  /// Claims a customer for this process if its last request is older than `period`.
   ///
-  /// - Parameter customer: the label of the customer, or an originalTransactionId that nothing links.
+  /// Returns false if it is not, or another process claimed it.
+  ///
+  /// - Parameter customer: the label of the customer, or an originalTransactionId without links.
   package static func claim(
     _ customer: String, in scope: AppScope, every period: Interval, at now: Timestamp, _ session: borrowing Session
   ) throws(DatabaseError) -> Bool {
@@ -22,7 +23,7 @@ package enum RefundSweepTable {
     ).affectedRows > 0
   }
 
-  /// Notes when a customer counts as asked about.
+  /// Stores the time that counts as a customer's last request.
   package static func note(
     _ customer: String, askedAt instant: Timestamp, in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) {
@@ -30,7 +31,9 @@ package enum RefundSweepTable {
       "UPDATE refund_sweeps SET asked_at = \(instant) WHERE \(in: scope) AND customer = \(customer)")
   }
 
-  /// Forgets some of those who were asked about before `date`; whether there may be more.
+  /// Deletes some customers whose last request was before `date`.
+  ///
+  /// Returns whether there may be more.
   package static func purge(
     askedBefore date: Timestamp, in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> Bool {

@@ -3,7 +3,7 @@ import Database
 extension Migration {
   static let answerTables: [SQL] = [answerReadings, answerClients, answerTimes, heard]
 
-  // Rows of `answer-rules.tsv` that hold in place of the defaults.
+  // The rows of `answer-rules.tsv` that replace the defaults.
   private static let answerReadings: SQL = """
     CREATE TABLE IF NOT EXISTS answer_readings (
       app INT UNSIGNED NOT NULL,
@@ -21,9 +21,9 @@ extension Migration {
     ) ENGINE=InnoDB
     """
 
-  // A row is a number of calls: `side` 1 Apple, 2 ours, 3 ours that were only compared; `at_most` the milliseconds within
-  // which they were answered, 0 for calls that got no answer. `hour_start`: when its five minutes begin; if the stage was set
-  // in them, what was counted since has a row from that moment on.
+  // A row counts calls. `side`: 1 Apple, 2 Switchyard, 3 Switchyard only for comparison. `at_most`: the response time
+  // in milliseconds, 0 for failed calls. `hour_start`: the beginning of the five minutes. If the stage was set in them,
+  // later calls have a row from that moment on.
   private static let answerTimes: SQL = """
     CREATE TABLE IF NOT EXISTS answer_times (
       app INT UNSIGNED NOT NULL,
@@ -37,7 +37,7 @@ extension Migration {
     ) ENGINE=InnoDB
     """
 
-  // When the last notification of each app came.
+  // The time of the last notification of each app.
   private static let heard: SQL = """
     CREATE TABLE IF NOT EXISTS heard (
       app INT UNSIGNED NOT NULL,

@@ -1,11 +1,11 @@
 package import Database
 package import Time
 
-/// The partitions of `bodies`: one for each month, made ahead of time, so that old months can be dropped at once.
+/// The partitions of `bodies`, one for each month, created in advance, so that old months can be dropped quickly.
 package enum BodyPartitions {
   private static let monthsAhead = 3
 
-  /// Makes the partitions up to three months ahead that are missing; how many were made.
+  /// Creates the missing partitions up to three months in advance, and returns their number.
   @discardableResult
   package static func prepare(for now: Timestamp, in session: borrowing Session) throws(DatabaseError) -> Int {
     let newest = try session.query(

@@ -3,7 +3,7 @@ import Database
 extension Migration {
   static let migrationTables: [SQL] = [jobs, parts, handOuts, accounts, receipts, links, ids, rejects]
 
-  // `state`: 1 running, 2 paused, 3 done, 4 cancelled, 5 failed. `settings`: JSON, what the operator said.
+  // `state`: 1 running, 2 paused, 3 done, 4 cancelled, 5 failed. `settings`: the operator's settings, in JSON.
   private static let jobs: SQL = """
     CREATE TABLE IF NOT EXISTS migration_jobs (
       id INT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
@@ -19,8 +19,8 @@ extension Migration {
     ) ENGINE=InnoDB
     """
 
-  // A part of the sources that one process reads at a time. `file`, `position`, `row_key`: up to where its rows are in the
-  // ledger. `source`: JSON, without passwords; `sealed`: what opens it, if anything does. `state`: 0 open, 1 done.
+  // A part of the sources that one process reads at a time. `file`, `position`, `row_key`: the position up to which its
+  // rows are in the ledger. `source`: JSON without passwords. `sealed`: the password, if any. `state`: 0 open, 1 done.
   private static let parts: SQL = """
     CREATE TABLE IF NOT EXISTS migration_parts (
       job INT UNSIGNED NOT NULL,
@@ -42,7 +42,7 @@ extension Migration {
     ) ENGINE=InnoDB
     """
 
-  // Which process hands out the ids of a job to be asked about.
+  // The process that hands out the IDs of a job for lookups.
   private static let handOuts: SQL = """
     CREATE TABLE IF NOT EXISTS migration_hand_outs (
       job INT UNSIGNED NOT NULL PRIMARY KEY,
@@ -51,7 +51,8 @@ extension Migration {
     ) ENGINE=InnoDB
     """
 
-  // A part writes its own rows alone; part 0 is whoever hands out the ids. `app`, `environment`: 0 where nobody knows.
+  // A part writes only its own rows. Part 0 belongs to the process that hands out the IDs. `app`, `environment`: 0 if
+  // unknown.
   private static let accounts: SQL = """
     CREATE TABLE IF NOT EXISTS migration_accounts (
       job INT UNSIGNED NOT NULL,
@@ -64,9 +65,9 @@ extension Migration {
     ) ENGINE=InnoDB
     """
 
-  // `digest`: of the content, whatever became of its text. `mark`: of the transaction that wrote the row. `first_user`:
-  // half a SHA-256 of the first user's id. `message`: the digest under which the inbox has the content; NULL for one of which
-  // nothing is stored.
+  // `digest`: of the content, regardless of its encoding. `mark`: of the transaction that wrote the row. `first_user`:
+  // half a SHA-256 of the first user's ID. `message`: the digest of the content in the inbox, or NULL if no content is
+  // stored.
   private static let receipts: SQL = """
     CREATE TABLE IF NOT EXISTS migration_receipts (
       job INT UNSIGNED NOT NULL,
@@ -78,7 +79,7 @@ extension Migration {
     ) ENGINE=InnoDB
     """
 
-  // Every further user of a receipt.
+  // The further users of a receipt.
   private static let links: SQL = """
     CREATE TABLE IF NOT EXISTS migration_links (
       job INT UNSIGNED NOT NULL,
@@ -88,8 +89,8 @@ extension Migration {
     ) ENGINE=InnoDB
     """
 
-  // `environment`: 0 when nobody said. `state`: 0 to be handed out, 1 asked, 2 settled, 3 unknown to Apple, 4 failed.
-  // `priority`: 0 of a customer who is probably active, 1 of another.
+  // `environment`: 0 if unknown. `state`: 0 to hand out, 1 asked, 2 settled, 3 unknown to Apple, 4 failed. `priority`:
+  // 0 for a probably active customer, 1 for others.
   private static let ids: SQL = """
     CREATE TABLE IF NOT EXISTS migration_ids (
       job INT UNSIGNED NOT NULL,
@@ -103,7 +104,7 @@ extension Migration {
     ) ENGINE=InnoDB
     """
 
-  // Where a rejected row is in its source, never the row itself: it may hold what is secret.
+  // The position of a rejected row in its source, never the row itself, which may hold secrets.
   private static let rejects: SQL = """
     CREATE TABLE IF NOT EXISTS migration_rejects (
       number BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,

@@ -3,7 +3,7 @@ import Database
 extension Migration {
   static let claimTables: [SQL] = [claimedLinks, claimedAliases, claimedAttributions]
 
-  // Ids that one unsigned message names together. `message`: of several the smallest digest, whatever their order.
+  // IDs that one unsigned message names together. `message`: the smallest digest of several, in any order.
   private static let claimedLinks: SQL = """
     CREATE TABLE IF NOT EXISTS claimed_links (
       app INT UNSIGNED NOT NULL,
@@ -16,7 +16,7 @@ extension Migration {
     ) ENGINE=InnoDB
     """
 
-  // As `aliases`: the ids that only unsigned messages give to a purchase.
+  // Like `aliases`: the IDs that only unsigned messages assign to a purchase.
   private static let claimedAliases: SQL = """
     CREATE TABLE IF NOT EXISTS claimed_aliases (
       app INT UNSIGNED NOT NULL,
@@ -31,8 +31,8 @@ extension Migration {
     ) ENGINE=InnoDB
     """
 
-  // As `attributions`: the accounts and user ids that rest on unsigned data alone. By value for user ids, which have no
-  // other table here; account tokens are looked up in `claimed_aliases`.
+  // Like `attributions`: the accounts and user IDs from only unsigned data. Indexed by value for user IDs, which have
+  // no other table here. Account tokens are looked up in `claimed_aliases`.
   private static let claimedAttributions: SQL = """
     CREATE TABLE IF NOT EXISTS claimed_attributions (
       app INT UNSIGNED NOT NULL,

@@ -43,7 +43,7 @@ extension Migration {
     ) ENGINE=InnoDB
     """
 
-  // One row: `slot` is 1.
+  // One row, with `slot` 1.
   private static let masterKeys: SQL = """
     CREATE TABLE IF NOT EXISTS master_keys (
       slot TINYINT UNSIGNED NOT NULL PRIMARY KEY,
@@ -52,8 +52,8 @@ extension Migration {
     ) ENGINE=InnoDB
     """
 
-  // `recording_since`: when recording of notifications began again or ended; 0: it never ended. `accepted_unknown_at`,
-  // `accepted_cancelled_at`: IDs without a history that an operator accepted are those of up to this time.
+  // `recording_since`: the last time when recording of notifications started or stopped, 0 if it never stopped.
+  // `accepted_unknown_at`, `accepted_cancelled_at`: an operator accepted the IDs without a history up to this time.
   private static let flags: SQL = """
     CREATE TABLE IF NOT EXISTS flags (
       app INT UNSIGNED NOT NULL,
@@ -70,7 +70,7 @@ extension Migration {
     ) ENGINE=InnoDB
     """
 
-  // Counts how often what Apple sends began or ceased to be stored. Commits hold the row, and `flags` is held by nobody.
+  // Counts how often storing of Apple's messages started or stopped. Commits lock this row instead of `flags`.
   private static let appRecording: SQL = """
     CREATE TABLE IF NOT EXISTS app_recording (
       app INT UNSIGNED NOT NULL,
@@ -80,7 +80,7 @@ extension Migration {
     ) ENGINE=InnoDB
     """
 
-  // `process` and `facts` (JSON): of an entry that a running service writes by itself and announces.
+  // `process` and `facts` (JSON): for an entry that a running service writes automatically and announces.
   private static let audit: SQL = """
     CREATE TABLE IF NOT EXISTS audit (
       id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
@@ -120,8 +120,8 @@ extension Migration {
     ) ENGINE=InnoDB
     """
 
-  // Apart from `inbox`: a unique key of a partitioned table must hold the partition's column, and a message is to be
-  // known by its digest alone.
+  // Separate from `inbox`: a unique key of a partitioned table must include the partition's column, but a message is
+  // identified only by its digest.
   private static let bodies: SQL = """
     CREATE TABLE IF NOT EXISTS bodies (
       month INT UNSIGNED NOT NULL,
@@ -223,7 +223,7 @@ extension Migration {
     ) ENGINE=InnoDB
     """
 
-  // A cache of the connected components of `links`: it can be made again at any time.
+  // A cache of the connected components of `links`, which can be computed again at any time.
   private static let customers: SQL = """
     CREATE TABLE IF NOT EXISTS customers (
       app INT UNSIGNED NOT NULL,
@@ -235,7 +235,7 @@ extension Migration {
     ) ENGINE=InnoDB
     """
 
-  // A row from just before a rebuild exchanges its tables until it has read what arrived meanwhile.
+  // A row exists from just before a rebuild exchanges its tables until it has read the messages that arrived meanwhile.
   private static let unfinishedRebuilds: SQL = """
     CREATE TABLE IF NOT EXISTS unfinished_rebuilds (
       since BIGINT NOT NULL PRIMARY KEY

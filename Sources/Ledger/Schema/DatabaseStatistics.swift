@@ -1,15 +1,15 @@
 package import Database
 package import Time
 
-/// What an operator is told of the database itself.
+/// The database's own data for an operator.
 package struct DatabaseStatistics: Sendable {
   package let version: String
-  /// 1 when every commit is on disk before it is answered.
+  /// 1 if every commit is on disk before its response.
   package let flushLogAtCommit: Int
-  /// Nil without a binary log.
+  /// `nil` without a binary log.
   package let syncBinaryLog: Int?
   package let maximumPacket: Int
-  /// Bytes of InnoDB's buffer pool: what of the tables is held in memory at most.
+  /// The bytes of InnoDB's buffer pool, the maximum of table data in memory.
   package let bufferPool: Int64
   package let isReadOnly: Bool
   /// The server's clock.
@@ -33,14 +33,16 @@ package struct DatabaseStatistics: Sendable {
     now = try row.milliseconds("now")
   }
 
-  /// A table's size as the server estimates it.
+  /// A table's size by the server's estimate.
   package struct Table: Sendable {
     package let name: String
     package let rows: Int64
     package let bytes: Int64
   }
 
-  /// The tables of the database, the largest first; estimates, so that nothing has to be counted.
+  /// Returns the tables of the database, largest first.
+  ///
+  /// The sizes are estimates, so that no rows are counted.
   package static func tables(in session: Session) throws(DatabaseError) -> [Table] {
     var tables: [Table] = []
     for row in try session.query(

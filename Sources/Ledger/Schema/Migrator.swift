@@ -1,18 +1,20 @@
 package import Database
 package import Time
 
-/// Brings a database to this build's schema, and says whether this build may work on it.
+/// Migrates a database to this build's schema, and reports whether this build can use it.
 package struct Migrator: Sendable {
-  /// What is there, and what this build would do about it.
+  /// The database's schema version compared with this build's.
   package struct Status: Hashable, Sendable {
-    /// 0: an empty database.
+    /// 0 for an empty database.
     package let installed: Int
     package let known: Int
-    /// The first version that can become a later one.
+    /// The first version that can be migrated.
     fileprivate let oldest: Int
 
     package var isCurrent: Bool { installed == known }
-    /// Whether `migrate` can make it current; if not, another build made the database.
+    /// Whether `migrate` can make it current.
+    ///
+    /// If not, another build created the database.
     package var isOlder: Bool { installed < known && (installed == 0 || installed >= oldest) }
   }
 
@@ -20,7 +22,7 @@ package struct Migrator: Sendable {
 
   package init(_ migrations: [Migration] = Migration.all) { self.migrations = migrations }
 
-  /// Looks and changes nothing, so that an account that may only read can ask.
+  /// Reads the status without changes, so that a read-only account suffices.
   package func status(in session: borrowing Session) throws(DatabaseError) -> Status {
     let (oldest, known) = (migrations.first?.version ?? 0, migrations.last?.version ?? 0)
     let tables = try session.query(
@@ -33,9 +35,11 @@ package struct Migrator: Sendable {
     return Status(installed: try rows.first?.int("version") ?? 0, known: known, oldest: oldest)
   }
 
-  /// Runs the steps that are missing, and returns those that were run; safe to run twice, and at once from several nodes.
+  /// Runs the missing steps and returns them.
   ///
-  /// A cancelled task ends it between two steps.
+  /// Repeated and concurrent calls are safe.
+  ///
+  /// A cancelled task stops between two steps.
   package func migrate(at now: Timestamp, in session: borrowing Session) throws(DatabaseError) -> [Migration] {
     try session.run(Self.table)
     let status = try status(in: session)

@@ -3,7 +3,7 @@ import Database
 extension Migration {
   static let modelTables: [SQL] = [purchaseMarks, attributions, userIDs]
 
-  // As `purchases`, for what a later statement of the same source leaves standing although it does not repeat it.
+  // Like `purchases`, for marks that a later statement of the same source keeps although it does not repeat them.
   private static let purchaseMarks: SQL = """
     CREATE TABLE IF NOT EXISTS purchase_marks (
       app INT UNSIGNED NOT NULL,
@@ -35,8 +35,8 @@ extension Migration {
     ) ENGINE=InnoDB
     """
 
-  // The attributions that are looked up by their value, in place of a key of `attributions`: account tokens, of which
-  // every period has one, are looked up as aliases.
+  // The attributions that are looked up by value, instead of a key of `attributions`. Account tokens, one for every
+  // period, are looked up as aliases.
   private static let userIDs: SQL = """
     CREATE TABLE IF NOT EXISTS user_ids (
       app INT UNSIGNED NOT NULL,

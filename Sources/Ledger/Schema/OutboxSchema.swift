@@ -1,8 +1,8 @@
 import Database
 
 extension Migration {
-  // Work is leased by moving `due_at` beyond the lease in a committed UPDATE: what a killed process held is simply due
-  // again. No counter is shared, and nothing depends on locks that end with a connection.
+  // A lease is a committed update that moves `due_at` to its end, so the work of a killed process becomes due again.
+  // There is no shared counter and no lock that ends with a connection.
   static let outboxTables: [SQL] = [destinations, outboxRows, outboxMembers, outboxKeys, outboxTurns]
 
   private static let destinations: SQL = """
@@ -20,9 +20,9 @@ extension Migration {
     ) ENGINE=InnoDB
     """
 
-  // `sequence` is the order of delivery: of two rows of which one was committed before the other was begun it is the
-  // smaller. `state`: 0 waiting, 1 delivered, 2 dead. `class`: TrustLevel, 0 when not known yet. `readiness`:
-  // OutboxTable.Readiness. `size`: bytes of the body, 0 when not known. `held`: whether `due_at` is put off because claimed
+  // `sequence`: the order of delivery. If one row was committed before another was begun, it has the smaller number.
+  // `state`: 0 waiting, 1 delivered, 2 dead. `class`: TrustLevel, 0 if not known yet. `readiness`:
+  // OutboxTable.Readiness. `size`: bytes of the body, 0 if unknown. `held`: whether `due_at` is delayed because claimed
   // rows of the same customers wait.
   private static let outboxRows: SQL = """
     CREATE TABLE IF NOT EXISTS outbox (
@@ -49,8 +49,8 @@ extension Migration {
     ) ENGINE=InnoDB
     """
 
-  // The customers' nodes that a message names, for as long as it is not delivered: who they belong to is looked up
-  // when a message is to be sent, since customers may have joined since.
+  // The customers' nodes that a message names, until it is delivered. Their customers are looked up when the message is
+  // sent, since customers may have joined since.
   private static let outboxMembers: SQL = """
     CREATE TABLE IF NOT EXISTS outbox_members (
       destination INT UNSIGNED NOT NULL,
@@ -61,9 +61,9 @@ extension Migration {
     ) ENGINE=InnoDB
     """
 
-  // The order of delivery: a waiting row has a key for each customer it names, called by the customer's label. The
-  // smallest sequence of a customer goes first; a proven row waits for claimed ones (`class`) for a minute after
-  // `enqueued_at` at most. Rows that are delivered, dead or unproven have none.
+  // The order of delivery: a waiting row has a key for the label of each customer that it names. The smallest sequence
+  // of a customer goes first. A proven row waits for claimed ones (`class`) for at most a minute after `enqueued_at`.
+  // Rows that are delivered, dead or unproven have no key.
   private static let outboxKeys: SQL = """
     CREATE TABLE IF NOT EXISTS outbox_keys (
       destination INT UNSIGNED NOT NULL,
@@ -76,9 +76,9 @@ extension Migration {
     ) ENGINE=InnoDB
     """
 
-  // The row that serialises the turns of a destination. It is written, not only locked, so that two turns on two nodes
-  // of a Galera cluster conflict as well. `rekey_after`, `rekey_through`: waiting rows with a sequence between them have
-  // keys of customers as they were before a rebuild.
+  // The row that serializes the changes of a destination. It is written, not only locked, so that two changes on two
+  // nodes of a Galera cluster conflict too. `rekey_after`, `rekey_through`: waiting rows with a sequence between them
+  // have keys of customers from before a rebuild.
   private static let outboxTurns: SQL = """
     CREATE TABLE IF NOT EXISTS outbox_turns (
       destination INT UNSIGNED NOT NULL PRIMARY KEY,

@@ -5,7 +5,7 @@ extension Migration {
     buckets, comparisons, comparisonBodies, guards, processes,
   ]
 
-  // A customer's bucket under each originalTransactionId by which it was decided; the smallest of a customer's counts.
+  // A customer's bucket under each originalTransactionId of its decision. The smallest one of a customer counts.
   // `is_chosen`: an operator put the customer into bucket 0.
   private static let buckets: SQL = """
     CREATE TABLE IF NOT EXISTS buckets (
@@ -19,9 +19,9 @@ extension Migration {
     ) ENGINE=InnoDB
     """
 
-  // `customer` and `receipt`: the beginnings of digests, since one customer's receipt has one voice in a window. `counts`:
-  // whether its impact counts against the guard. `differences` and `impact` are JSON; empty where the answers are equal.
-  // `state`: 0 looked at once, 1 looked at again.
+  // `customer` and `receipt`: prefixes of digests, since one customer's receipt counts once in a window. `counts`:
+  // whether its impact counts for the guard. `differences` and `impact` are JSON, empty if the responses are equal.
+  // `state`: 0 reviewed once, 1 reviewed again.
   private static let comparisons: SQL = """
     CREATE TABLE IF NOT EXISTS comparisons (
       id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
@@ -45,7 +45,7 @@ extension Migration {
     ) ENGINE=InnoDB
     """
 
-  // Both answers and what ours was made from, sealed.
+  // Both responses and the input of Switchyard's response, sealed.
   private static let comparisonBodies: SQL = """
     CREATE TABLE IF NOT EXISTS comparison_bodies (
       comparison BIGINT UNSIGNED NOT NULL PRIMARY KEY,
@@ -55,8 +55,8 @@ extension Migration {
     ) ENGINE=InnoDB
     """
 
-  // Beyond which an app goes back to `shadow`; without a row the build's defaults hold. `most_impact`, `most_errors`: in a million;
-  // `most_latency`: in hundredths of Apple's; 0 turns either of these two off.
+  // The limits that return an app to `shadow`. Without a row the build's defaults apply. `most_impact`, `most_errors`:
+  // in a million. `most_latency`: in hundredths of Apple's. 0 turns off either of the last two.
   private static let guards: SQL = """
     CREATE TABLE IF NOT EXISTS guards (
       app INT UNSIGNED NOT NULL,
@@ -72,8 +72,8 @@ extension Migration {
     ) ENGINE=InnoDB
     """
 
-  // A row for each running service, which writes its own alone. `mark`: that of the stages it works by. `name`: the host
-  // and the process id, as in `web-1:4121`; `version`: of the program.
+  // A row for each running service, which writes only its own row. `mark`: of the stages that it uses. `name`: the host
+  // and the process ID, as in `web-1:4121`. `version`: of the program.
   private static let processes: SQL = """
     CREATE TABLE IF NOT EXISTS processes (
       process BINARY(16) NOT NULL PRIMARY KEY,

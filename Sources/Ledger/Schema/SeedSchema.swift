@@ -3,7 +3,7 @@ import Database
 extension Migration {
   static let seedTables: [SQL] = [seeds, claims]
 
-  // `environment`: 0 when nobody said. `kind`, `message` and `user_id` are of the message that named it first.
+  // `environment`: 0 if unknown. `kind`, `message` and `user_id` are of the first message that named the seed.
   private static let seeds: SQL = """
     CREATE TABLE IF NOT EXISTS seeds (
       app INT UNSIGNED NOT NULL,
@@ -18,7 +18,7 @@ extension Migration {
     ) ENGINE=InnoDB
     """
 
-  // What was said of a message beside its body; 0 and NULL when nobody said.
+  // The submission metadata of a message. 0 and NULL if not stated.
   private static let claims: SQL = """
     CREATE TABLE IF NOT EXISTS claims (
       digest BINARY(32) NOT NULL PRIMARY KEY,

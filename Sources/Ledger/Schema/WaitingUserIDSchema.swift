@@ -3,7 +3,7 @@ import Database
 extension Migration {
   static let waitingUserIDTables: [SQL] = [waitingUserIDs]
 
-  // `environment`: 0 when nobody named one. Rows stay when they are attributed, so that a rebuild makes the same rows.
+  // `environment`: 0 if unknown. Attributed rows stay, so that a rebuild creates the same rows.
   private static let waitingUserIDs: SQL = """
     CREATE TABLE IF NOT EXISTS waiting_user_ids (
       app INT UNSIGNED NOT NULL,

@@ -3,22 +3,24 @@ import Purchases
 import Signing
 import Time
 
-/// `seeds`: every id by which Apple's history can be asked, with the message that named it first.
+/// `seeds`: every ID for a request of Apple's history, with the first message that named it.
 ///
-/// Rows are added and never taken away. First is who was received first: `receivedAt` belongs to a message and stays when
-/// it is read again, so that the same messages make the same rows, in whatever order they are written.
+/// Rows are never deleted. The order is by `receivedAt`, which a message keeps when it is read again. The same messages
+/// therefore create the same rows, in any order of writing.
 enum SeedTable {
-  /// A seed, and how it became known.
+  /// A seed and its first message.
   struct Row: Sendable {
     let app: App.ID
-    /// With the user id that the first message gave; every other is among the attributions.
+    /// The seed with the user ID of the first message.
+    ///
+    /// Other user IDs are attributions.
     let seed: TransactionReference
     let kind: InboxMessage.Kind
     let firstSeenAt: Timestamp
     let message: Digest
   }
 
-  // `first_seen_at` and `message` are compared in each assignment, and so assigned last.
+  // Each assignment compares `first_seen_at` and `message`, which are assigned last.
   private static let upsert = BulkInsert(
     into: "INSERT INTO seeds (app, environment, transaction_id, kind, first_seen_at, message, user_id) VALUES",
     then: """
@@ -49,7 +51,7 @@ enum SeedTable {
 
   private static let nobodySaid = 0
 
-  /// The seeds that `selection` (`WHERE … ORDER BY … LIMIT …`) takes.
+  /// Returns the seeds that `selection` (`WHERE … ORDER BY … LIMIT …`) selects.
   static func read(
     _ selection: SQL, bundleIDs: [App.ID: String], in session: borrowing Session
   ) throws(DatabaseError) -> [Row] {

@@ -1,7 +1,7 @@
 import Database
 import Purchases
 
-/// `app_transactions`: what each source said about each customer's purchase of the app itself, the latest of each.
+/// `app_transactions`: each source's latest statement about each customer's purchase of the app.
 enum AppTransactionTable: StatementTable {
   private static let upsert = BulkInsert(
     into: """

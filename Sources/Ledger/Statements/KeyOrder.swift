@@ -1,7 +1,7 @@
 import Database
 
 extension [[SQLValue]] {
-  /// Sorted by the key's columns: two writers that touch the same rows then lock them in the same order.
+  /// Returns the rows sorted by the key's columns: two writers of the same rows then lock them in the same order.
   func inKeyOrder(columns: Int) -> Self {
     if count < 2 { return self }
     let keys = RowKeys(self, columns: columns)
@@ -10,7 +10,7 @@ extension [[SQLValue]] {
 }
 
 extension [SQLValue] {
-  /// Whether both stand for one row of the table: byte by byte, as the table and the order above compare texts.
+  /// Whether both rows have the same key, byte by byte, as the table and the order above compare texts.
   func hasKey(of other: Self, columns: Int) -> Bool {
     zip(self[..<columns], other[..<columns]).allSatisfy { a, b in
       switch (a, b) {
@@ -21,12 +21,12 @@ extension [SQLValue] {
   }
 }
 
-/// The keys of rows as numbers that sort as the columns do, one after the other.
+/// The keys of rows as numbers that sort as the columns do.
 ///
-/// Made once for each row: compared value by value, the rows of a batch took longer to sort than to write down.
+/// They are computed once for each row: to compare value by value, the sort of a batch took longer than its write.
 private struct RowKeys {
   private var words: [UInt64] = []
-  /// Where each key begins, and where the last one ends.
+  /// The bounds of the keys in `words`.
   private var bounds = [0]
 
   init(_ rows: [[SQLValue]], columns: Int) {
@@ -50,7 +50,9 @@ private struct RowKeys {
     }
   }
 
-  /// Eight to a word; the last one is never full, so that what is shorter comes first.
+  /// Appends eight bytes to a word.
+  ///
+  /// The last word is never full, so that a shorter key comes first.
   private mutating func append(_ bytes: Span<UInt8>) {
     var (word, count): (UInt64, UInt64) = (0, 0)
     for index in bytes.indices {

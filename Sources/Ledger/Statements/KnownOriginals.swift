@@ -1,8 +1,10 @@
 package import Database
 
-/// How much is known of an app.
+/// The amount of known data of an app.
 package enum KnownOriginals {
-  /// Counts the originalTransactionIds below which a purchase is known, in one environment: a customer has one or more.
+  /// Counts the originalTransactionIds with a purchase in one environment.
+  ///
+  /// A customer has one or more.
   package static func count(in scope: AppScope, _ session: borrowing Session) throws(DatabaseError) -> Int {
     try session.query(
       """

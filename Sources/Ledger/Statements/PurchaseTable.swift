@@ -1,8 +1,8 @@
 import Database
 import Purchases
 
-/// `purchases` and `purchase_marks`: what each source said about each purchase, the latest of each, and the latest that set
-/// a mark.
+/// `purchases` and `purchase_marks`: each source's latest statement about each purchase, and its latest one with a
+/// mark.
 enum PurchaseTable: StatementTable {
   private static let upsert = BulkInsert(
     into: """
@@ -53,8 +53,8 @@ enum PurchaseTable: StatementTable {
     _ = try session.insert(upsertMark, rows: rows.inKeyOrder(columns: 6))
   }
 
-  /// The latest statement of each source about each of these purchases: as many rows as that, whatever else is known below
-  /// their originalTransactionIds.
+  /// Returns each source's latest statement about each of these purchases, without other rows of their
+  /// originalTransactionIds.
   static func latest(
     of keys: [PurchaseKey], in scope: AppScope, bundleIDs: [App.ID: String], _ session: borrowing Session
   ) throws(DatabaseError) -> [PurchaseStatement] {
@@ -62,9 +62,10 @@ enum PurchaseTable: StatementTable {
     return try read(from: table.name, "WHERE \(in: scope) AND \(isOf(keys))", bundleIDs, nil, in: session)
   }
 
-  /// That a row is of one of these purchases: a range for each; not every server makes ranges of `(a, b) IN (…)`.
+  /// A condition for the rows of these purchases, with a range for each: not every server uses ranges for `(a, b) IN
+  /// (…)`.
   static func isOf(_ keys: [PurchaseKey]) -> SQL {
-    // Repeated up to a power of two, as lists are: otherwise every number of keys were a statement of its own to prepare.
+    // Padded to a power of two, like lists: otherwise the server would prepare a statement for every number of keys.
     var padded = keys
     while padded.count & (padded.count - 1) != 0, let last = keys.last { padded.append(last) }
     let pairs = padded.map { key -> SQL in
@@ -73,9 +74,11 @@ enum PurchaseTable: StatementTable {
     return "(\(pairs.joined(separator: " OR ")))"
   }
 
-  /// Every statement that `condition` selects, in key order; those of one source about one purchase by rank.
+  /// Returns the statements that `condition` selects, in key order.
   ///
-  /// - Parameter limit: rows that are read of each of the two tables; nil: all.
+  /// Those of one source about one purchase are in order of rank.
+  ///
+  /// - Parameter limit: the maximum number of rows of each of the two tables. `nil`: no limit.
   static func read(
     _ condition: SQL, bundleIDs: [App.ID: String], atMost limit: Int? = nil, in session: borrowing Session
   ) throws(DatabaseError) -> [PurchaseStatement] {
@@ -84,7 +87,9 @@ enum PurchaseTable: StatementTable {
     return marking.isEmpty ? latest : inOrder(latest + marking)
   }
 
-  /// The same as far as a look-up reads them: a mark of a claim that is left out is left out with it.
+  /// Returns the statements within the limit of a lookup.
+  ///
+  /// The mark of an omitted claim is omitted too.
   static func read(
     _ condition: SQL, bundleIDs: [App.ID: String], within bound: inout ReadLimit, in session: borrowing Session
   ) throws(DatabaseError) -> [PurchaseStatement] {

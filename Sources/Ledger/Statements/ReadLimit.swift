@@ -1,30 +1,35 @@
 import Database
 import Purchases
 
-/// How much of a table one look-up reads: all that is signed, and of what nobody signed as much as a customer may well have.
+/// The limits of one lookup in a table: all signed rows, and as many unsigned rows as a customer may reasonably have.
 ///
-/// Whoever has an app's shared secret can claim any number of things below somebody's originalTransactionId. What is left
-/// out follows from the rows of the table alone, never from when they came: after a rebuild the same is left out.
+/// Holders of an app's shared secret can claim any data about an originalTransactionId. The omitted rows depend only on
+/// the rows of the table, not on their arrival: a rebuild omits the same ones.
 struct ReadLimit {
-  /// Rows of one kind below the ids of one piece.
+  /// The maximum number of rows of one kind for the IDs of one piece.
   static let mostSigned = 25_000
-  /// Rows of one kind and source that nobody signed.
+  /// The maximum number of unsigned rows of one kind and source.
   static let mostClaimed = 10_000
 
   static func tooLarge(_ limit: Int) -> DatabaseError {
     DatabaseError(.tooLarge, "the id leads to more than \(limit) purchases")
   }
 
-  /// Signed rows; more are `tooLarge`.
+  /// The maximum number of signed rows.
+  ///
+  /// Above it a lookup throws `tooLarge`.
   var signed = Self.mostSigned
-  /// Rows of each source that nobody signed; of more those with the last keys are read.
+  /// The maximum number of unsigned rows of each source.
+  ///
+  /// Above it those with the last keys are read.
   var claimed = Self.mostClaimed
-  /// Whether anything was left out.
+  /// Whether rows were omitted.
   private(set) var isCut = false
 
-  /// Returns the rows of a table: all in key order if they are few, else the signed ones and then the claims of each source.
+  /// Returns the rows of a table: all in key order if they are few, otherwise the signed ones and then the claims of
+  /// each source.
   ///
-  /// - Parameter read: reads at most `limit` of the rows that `further` narrows down, the last ones first if it is backward.
+  /// - Parameter read: reads at most `limit` of the rows that `further` selects, the last ones first if it is backward.
   mutating func rows<Item>(
     _ read: (_ further: SQL, _ isBackward: Bool, _ limit: Int) throws(DatabaseError) -> [Item]
   ) throws(DatabaseError) -> [Item] {
@@ -41,7 +46,9 @@ struct ReadLimit {
     return rows
   }
 
-  /// Returns the claims that `read` finds, in key order; those with the last keys if there are too many.
+  /// Returns the claims that `read` finds, in key order.
+  ///
+  /// If there are too many, those with the last keys.
   mutating func claims<Item>(
     _ read: (_ isBackward: Bool, _ limit: Int) throws(DatabaseError) -> [Item]
   ) throws(DatabaseError) -> [Item] {

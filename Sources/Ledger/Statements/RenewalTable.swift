@@ -1,7 +1,7 @@
 import Database
 import Purchases
 
-/// `renewals`: what each source said of Apple's intentions with each subscription, the latest of each.
+/// `renewals`: each source's latest statement about the renewal of each subscription.
 enum RenewalTable: StatementTable {
   private static let upsert = BulkInsert(
     into: """

@@ -4,7 +4,7 @@ import Purchases
 import Signing
 import Time
 
-/// The columns that every table of statements has: what was said, by whom, how late, in which message.
+/// The columns of every table of statements: the facts, their time, the message and the rank.
 extension Statement {
   var columns: [SQLValue] {
     [
@@ -24,7 +24,7 @@ extension Statement {
 }
 
 extension Facts {
-  /// Reads facts as a column keeps them.
+  /// Reads facts from a column.
   init(stored bytes: [UInt8]) throws(DatabaseError) {
     let json: JSONObject
     do throws(JSONError) {
@@ -40,7 +40,9 @@ extension Facts {
 }
 
 extension Environment {
-  /// Its number in tables; never changes.
+  /// The environment's number in tables.
+  ///
+  /// It never changes.
   var code: Int {
     switch self {
     case .production: 1

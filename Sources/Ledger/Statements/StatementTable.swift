@@ -1,14 +1,14 @@
 import Database
 import Purchases
 
-/// A table of statements: what each source said about each thing, the latest of each.
+/// A table of statements: each source's latest statement about each key.
 protocol StatementTable {
   associatedtype Key: Hashable & Sendable
   associatedtype Field: FactField
   typealias Told = Statement<Key, Field>
 
   static var table: Table { get }
-  /// The columns of the key, beside the app and the environment.
+  /// The columns of the key, without the app and the environment.
   static var keyColumns: SQL { get }
   static func key(_ app: String, _ environment: Environment, of row: Row) throws(DatabaseError) -> Key
   static func read(
@@ -17,7 +17,7 @@ protocol StatementTable {
 }
 
 extension StatementTable {
-  /// What an INSERT of statements does about one of the same key that is there: the latest stays.
+  /// The SQL that keeps the later of two statements with the same key.
   static var keepingTheLatest: StaticString {
     """
     ON DUPLICATE KEY UPDATE
@@ -28,7 +28,7 @@ extension StatementTable {
     """
   }
 
-  /// Every statement about these ids; nothing is asked for none.
+  /// Returns every statement about these IDs, without a query if there are no IDs.
   static func find(
     _ ids: [String], app: App, environment: Environment, in session: borrowing Session
   ) throws(DatabaseError) -> [Told] {
@@ -40,9 +40,9 @@ extension StatementTable {
     return told
   }
 
-  /// Every statement that `condition` selects, in key order.
+  /// Returns every statement that `condition` selects, in key order.
   ///
-  /// - Parameter limit: rows that are read; nil: all.
+  /// - Parameter limit: the maximum number of rows. `nil`: no limit.
   static func read(
     _ condition: SQL, bundleIDs: [App.ID: String], atMost limit: Int? = nil, in session: borrowing Session
   ) throws(DatabaseError) -> [Told] {

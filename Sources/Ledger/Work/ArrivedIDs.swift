@@ -2,16 +2,18 @@ import Database
 import Purchases
 import Time
 
-/// The ids by which Apple is asked because of new messages, by the queue in which they wait.
+/// The IDs of new messages to look up at Apple, by queue.
 struct ArrivedIDs {
   typealias Arrival = (app: App.ID, seed: TransactionReference, arrivedAt: Timestamp)
 
   private(set) var history: [Arrival] = []
   private(set) var unverified: [Arrival] = []
 
-  /// To be made once what the messages prove is written.
+  /// Creates the queues.
   ///
-  /// - Parameter unasked: ids in V1 bodies that have signed data here but no history.
+  /// Call it after the proven data of the messages is written.
+  ///
+  /// - Parameter unasked: IDs in V1 bodies that have signed data here but no history.
   init(
     in messages: [(message: InboxMessage, app: App.ID, findings: Findings)], unasked: [AppScope: Set<String>],
     _ session: borrowing Session
@@ -23,7 +25,7 @@ struct ArrivedIDs {
       let unproven = try HistoryJobTable.unproven(findings.unverifiedSeeds, of: app, session)
       let others = claimed.union(unproven.map(\.transactionID))
       var most = HistoryJobTable.mostUnverifiedOfMessage
-      // In a message that proves something it is kept in any case: it must not go beyond what may wait.
+      // A message that proves other data is stored in any case, so its IDs must not exceed the quota.
       if !unproven.isEmpty, unproven.count < findings.seeds.count {
         if rooms[scope] == nil { rooms[scope] = try HistoryJobTable.room(for: .unverifiedID, in: scope, session) }
         most = min(most, max(0, rooms[scope] ?? 0))

@@ -1,14 +1,14 @@
 import Database
 import Purchases
 
-/// `histories.held_with`: by which id a history is called, the same for all that one history of Apple's ever held together.
+/// `histories.held_with`: the name of a history, shared by all IDs that one history of Apple ever held together.
 ///
-/// A history is asked on from where the last one ended, so a later one may hold only some of the ids: whatever shares an
-/// id is of one Apple account. Links of customers are another matter: receipts and app transactions make those as well.
+/// A history request continues after the last one, so a later history may hold only some of the IDs: all histories with
+/// a common ID belong to one Apple account. Customers' links differ: receipts and app transactions create those too.
 struct HistoryGroup {
-  /// The name of each id's history.
+  /// The name of each ID's history.
   private var names: [String: String] = [:]
-  /// Names that went, and what each became.
+  /// The new name of each replaced one.
   private var renamed: [String: String] = [:]
 
   init(_ histories: [StoredHistory], in scope: AppScope, _ session: borrowing Session) throws(DatabaseError) {
@@ -34,7 +34,7 @@ struct HistoryGroup {
 
   subscript(id: String) -> String { names[id].map(current) ?? id }
 
-  /// Gives the other members of histories that turned out to be one the same name.
+  /// Renames the other members of joined histories.
   func rename(in scope: AppScope, _ session: borrowing Session) throws(DatabaseError) {
     for (former, _) in renamed.sorted(by: { $0.key < $1.key }) {
       _ = try session.execute(

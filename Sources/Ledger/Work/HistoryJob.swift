@@ -2,7 +2,7 @@ import Database
 import Purchases
 import Time
 
-/// A row that waits.
+/// A waiting row.
 struct HistoryJob: Hashable {
   let id: Int64
   let kind: HistoryJobTable.Kind
@@ -11,7 +11,7 @@ struct HistoryJob: Hashable {
   let unknownIn: Environment?
   let dueAt: Timestamp
 
-  /// One that is still to come, of an id whose history is asked for.
+  /// Creates a future row for an ID whose history will be requested.
   init(id: Int64, subject: String) {
     (self.id, self.subject) = (id, subject)
     (kind, isAgain, unknownIn, dueAt) = (.history, false, nil, Timestamp(0))

@@ -2,46 +2,46 @@ package import Database
 package import Purchases
 package import Time
 
-/// A row of `work` as an operator sees it.
+/// A row of `work`, for reports.
 package struct HistoryJobSummary: Sendable {
   package let kind: HistoryJobTable.Kind
   package let environment: Environment
   package let subject: String
   package let state: HistoryJobTable.State
-  /// How often an answer failed.
+  /// The number of failed responses.
   package let attempts: Int
   package let createdAt: Timestamp
-  /// When it is tried next, or its lease ends.
+  /// The time of the next try, or the end of the lease.
   package let dueAt: Timestamp
   package let isLeased: Bool
   package let settledAt: Timestamp?
-  /// How it was settled, or why the last attempt failed.
+  /// The outcome, or the reason why the last attempt failed.
   package let reason: String?
 }
 
-/// How many ids of an app stand in one way for one reason.
+/// The number of an app's IDs with one state and reason.
 package struct HistoryJobCount: Hashable, Sendable {
   package let kind: HistoryJobTable.Kind
   package let environment: Environment
   package let state: HistoryJobTable.State
-  /// Empty while nothing is to be told.
+  /// Empty without a reason.
   package let reason: String
   package let count: Int
 }
 
 extension HistoryJobTable {
-  /// How an id stands for whoever waits for it.
+  /// The progress of a waiting caller's ID.
   package enum Progress: Hashable, Sendable {
-    /// Anybody with time may ask about it now.
+    /// Any process with capacity may look it up now.
     case due
-    /// Somebody asks about it now.
+    /// A process looks it up now.
     case leased
-    /// Nobody asks about it before some time.
+    /// Its lookup is delayed.
     case putOff
     case settled(State)
   }
 
-  /// How many ids of the app stand how, by kind, environment, state and reason.
+  /// Returns the numbers of the app's IDs by kind, environment, state and reason.
   package static func counts(of app: App, in session: borrowing Session) throws(DatabaseError) -> [HistoryJobCount] {
     var counts: [HistoryJobCount] = []
     for row in try session.query(
@@ -60,7 +60,7 @@ extension HistoryJobTable {
     return counts
   }
 
-  /// How many ids stand in each state, by kind, for each app and environment that has any.
+  /// Returns the numbers of IDs by app, environment, kind and state.
   package static func depths(in session: borrowing Session) throws(DatabaseError) -> [AppScope: [Kind: [State: Int]]] {
     var depths: [AppScope: [Kind: [State: Int]]] = [:]
     for row in try session.query(
@@ -72,7 +72,7 @@ extension HistoryJobTable {
     return depths
   }
 
-  /// The app's ids, those that are due first, first.
+  /// Returns the app's IDs, soonest due first.
   package static func list(
     of app: App, _ states: [State], limit: Int, in session: borrowing Session
   ) throws(DatabaseError) -> [HistoryJobSummary] {
@@ -96,7 +96,7 @@ extension HistoryJobTable {
     return rows
   }
 
-  /// How the ids stand; those that were never heard of are absent.
+  /// Returns the states of the IDs, without unknown ones.
   package static func states(
     of ids: [String], as kind: Kind = .history, in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> [String: State] {
@@ -109,7 +109,7 @@ extension HistoryJobTable {
     return states
   }
 
-  /// How the ids stand at one moment, and of those that wait, whether they are asked about now; strangers are absent.
+  /// Returns the progress of the IDs at one moment, without unknown ones.
   package static func standings(
     of ids: [String], as kind: Kind = .history, in scope: AppScope, at now: Timestamp, _ session: borrowing Session
   ) throws(DatabaseError) -> [String: Progress] {
@@ -127,8 +127,9 @@ extension HistoryJobTable {
     return standings
   }
 
-  /// When each of these ids was settled last, whatever came of it, or is asked about next; ids that Apple was never to be
-  /// asked about are absent.
+  /// Returns the time when each ID was last settled, with any outcome, or of its next lookup.
+  ///
+  /// IDs without a row are omitted.
   package static func datesAsked(
     of ids: [String], in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> [String: Timestamp] {
@@ -142,10 +143,10 @@ extension HistoryJobTable {
     return dates
   }
 
-  /// Has what was given up, unknown or put off asked about anew; how many ids.
+  /// Makes failed, unknown or delayed IDs due again, and returns their number.
   ///
-  /// What is leased goes on as it is. What was only claimed is asked about while it waits: once it is settled, nothing is
-  /// kept of what was claimed, and the next claim queues it.
+  /// Leased rows are unchanged. Claimed rows are included only while they wait: a settled one keeps no claim, and the
+  /// next claim queues it.
   package static func retry(
     of app: App, _ states: [State], at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) -> Int {
@@ -158,7 +159,9 @@ extension HistoryJobTable {
     return Int(changed.affectedRows)
   }
 
-  /// Has what waits until `limit` at the latest asked about now; what is leased goes on as it is.
+  /// Makes rows that wait until `limit` at the latest due now.
+  ///
+  /// Leased rows are unchanged.
   package static func bringForward(
     in scope: AppScope, dueBefore limit: Timestamp, at now: Timestamp, _ session: borrowing Session
   ) throws(DatabaseError) {
@@ -170,7 +173,7 @@ extension HistoryJobTable {
       """)
   }
 
-  /// Whether `retry` asks about such ids anew.
+  /// Whether `retry` makes such IDs due again.
   package static func canRetry(_ kind: Kind, _ state: State) -> Bool { state == .waiting || !kind.isClaimed }
 
   static func kind(of row: Row) throws(DatabaseError) -> Kind {

@@ -2,25 +2,25 @@ package import Database
 import Purchases
 package import Time
 
-/// `work`: which ids Apple was not asked yet about, and what became of the others.
+/// `work`: the IDs to look up at Apple, and the outcomes of earlier lookups.
 ///
-/// A row for each id that arrived; what is leased and asked about is a customer, with all rows of theirs that wait.
+/// Each new ID has a row. A lease covers a customer, with all its waiting rows.
 package enum HistoryJobTable {
-  /// Why the history of the customer to whom the id belongs is asked for; its number in the table.
+  /// The reason for the history request, with its number in the table.
   ///
-  /// Each kind is a queue of its own.
+  /// Each kind is a separate queue.
   package enum Kind: Int, Hashable, Sendable, CaseIterable {
-    /// The id arrived, or somebody wants news of it.
+    /// The ID is new, or a caller needs current data.
     case history = 1
-    /// An unsigned message reports a change of a customer whose history is stored, or Apple sent it.
+    /// An unsigned message reports a change of a customer with a stored history, or came from Apple.
     case claimedChange = 2
-    /// Only an unsigned message that did not come from Apple's networks names the id.
+    /// Only an unsigned message from outside Apple's networks names the ID.
     case claimedID = 3
-    /// A back end handed in the id, and nothing that Apple signed names it: it came alone, in a receipt that is not
-    /// proven, or in an unsigned answer.
+    /// A back end submitted the ID without signed data: without other data, in an unproven receipt, or in an unsigned
+    /// response.
     case unverifiedID = 4
 
-    /// Anybody who has the shared secret can make work of these kinds.
+    /// Every holder of the shared secret can create work of these kinds.
     static let claimed: [Self] = [.claimedChange, .claimedID]
     package var isClaimed: Bool { Self.claimed.contains(self) }
 
@@ -34,25 +34,25 @@ package enum HistoryJobTable {
     }
   }
 
-  /// How a row stands; its number in the table.
+  /// The state of a row, with its number in the table.
   package enum State: Int, Hashable, Sendable, CaseIterable {
     case waiting = 0
-    /// The history was stored, or another id's history held it.
+    /// The history was stored, or another ID's history held it.
     case done = 1
-    /// Apple knows no such id of this app, in either environment.
+    /// Apple does not know the ID for this app, in either environment.
     case unknown = 2
-    /// Given up, for the reason that stands beside it.
+    /// The lookup failed for the reason in the row.
     case failed = 3
 
     package var name: String { "\(self)" }
   }
 
-  /// The rows of these ids: one look-up for each id and kind.
+  /// Returns the rows of these IDs, with one index lookup for each ID and kind.
   static func listed(_ ids: [String], of kinds: [Kind] = Kind.allCases, in scope: AppScope) -> SQL {
     Table.work.each(ids, kinds: kinds.map(\.rawValue), in: scope)
   }
 
-  /// Changes those of these rows that `condition` selects.
+  /// Changes the rows that `condition` selects.
   static func update(
     _ rows: [Int64], _ changes: SQL, where condition: SQL = "state = 0", in session: borrowing Session
   ) throws(DatabaseError) {
@@ -66,7 +66,9 @@ package enum HistoryJobTable {
     into: "INSERT INTO work (app, environment, kind, subject, created_at, due_at) VALUES",
     then: "ON DUPLICATE KEY UPDATE subject = VALUES(subject)")
 
-  /// Makes work of the ids by which Apple can be asked; what is there already stays as it is.
+  /// Queues the IDs.
+  ///
+  /// Existing rows are unchanged.
   static func enqueue(
     _ seeds: [(app: App.ID, seed: TransactionReference, arrivedAt: Timestamp)], as kind: Kind = .history,
     in session: borrowing Session
@@ -75,7 +77,7 @@ package enum HistoryJobTable {
     for (app, seed, arrivedAt) in seeds {
       switch seed.environment ?? .production {
       case .production, .sandbox: break
-      // Apple knows nothing of purchases that were made in Xcode.
+      // Apple does not know purchases made in Xcode.
       case .xcode, .localTesting: continue
       }
       let subject = Subject(app: app, environment: seed.environment ?? .production, id: seed.transactionID)
@@ -91,13 +93,13 @@ package enum HistoryJobTable {
     _ = try session.insert(insert, rows: rows.inKeyOrder(columns: 4))
   }
 
-  /// Has the ids asked about although they may have been: what is settled waits again, what waits goes on waiting, and
-  /// is asked about although a history that is stored may hold it.
+  /// Queues the IDs even after an earlier lookup: settled ones wait again, and waiting ones are looked up even if a
+  /// stored history holds them.
   ///
   /// - Parameters:
-  ///   - kind: `claimedID` or `unverifiedID` for ids that nothing signed names.
-  ///   - recent: what was done since then is news enough.
-  ///   - isPatient: what was given up or unknown since then is not asked about either.
+  ///   - kind: `claimedID` or `unverifiedID` for IDs without signed data.
+  ///   - recent: lookups since then are recent enough.
+  ///   - isPatient: whether IDs that failed or were unknown since then are skipped too.
   package static func askAgain(
     _ ids: [String], as kind: Kind = .history, in scope: AppScope, unlessDoneSince recent: Timestamp,
     isPatient: Bool = false,
@@ -121,7 +123,7 @@ package enum HistoryJobTable {
     }
   }
 
-  /// A look-up because of something that was only claimed.
+  /// A lookup because of a claim.
   struct ClaimedRow {
     let scope: AppScope
     let kind: Kind
@@ -130,7 +132,7 @@ package enum HistoryJobTable {
     let createdAt: Timestamp
   }
 
-  // `state` is compared in each assignment, and `settled_at` in the one of `due_at`: both are assigned after it.
+  // Each assignment compares `state`, and the one of `due_at` compares `settled_at`: both are assigned after it.
   private static let reopen = BulkInsert(
     into: "INSERT INTO work (app, environment, kind, subject, is_again, created_at, due_at) VALUES",
     then: """
@@ -140,8 +142,10 @@ package enum HistoryJobTable {
         reason = IF(state = 0, reason, NULL), settled_at = NULL, begun = IF(state = 0, begun, 0), is_again = 1, state = 0
       """)
 
-  /// Makes work of what was claimed; what waits already stays as it is, and what was settled waits again, a minute after
-  /// that at the earliest (`UnconfirmedChangeTable.shortestInterval`).
+  /// Queues claimed lookups.
+  ///
+  /// Waiting rows are unchanged. Settled ones wait again, for at least `UnconfirmedChangeTable.shortestInterval` after
+  /// that.
   static func queue(_ rows: [ClaimedRow], in session: borrowing Session) throws(DatabaseError) {
     let values: [[SQLValue]] = rows.map { row in
       row.scope.columns + [
@@ -152,9 +156,9 @@ package enum HistoryJobTable {
     _ = try session.insert(reopen, rows: values.inKeyOrder(columns: 4))
   }
 
-  /// Forgets up to `limit` look-ups because of what nothing proves that were settled and due before `date`; how many.
+  /// Deletes up to `limit` unproven lookups that were settled and due before `date`, and returns their number.
   ///
-  /// Unlike others they need not be remembered: what comes again is compared with what is known then.
+  /// They need no record: a repeated claim is compared with the ledger's data.
   package static func purgeUnproven(
     in scope: AppScope, dueBefore date: Timestamp, limit: Int, _ session: borrowing Session
   ) throws(DatabaseError) -> Int {

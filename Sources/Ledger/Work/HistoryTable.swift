@@ -2,7 +2,7 @@ package import Database
 import Purchases
 package import Time
 
-/// `histories`: which originalTransactionIds Apple's histories held, and where each ended.
+/// `histories`: the originalTransactionIds in Apple's histories, and the revision of each.
 package enum HistoryTable {
   private static let upsert = BulkInsert(
     into: "INSERT INTO histories (app, environment, original_transaction_id, revision, asked_at, held_with) VALUES",
@@ -12,7 +12,7 @@ package enum HistoryTable {
         asked_at = GREATEST(asked_at, VALUES(asked_at)), held_with = VALUES(held_with)
       """)
 
-  /// A longer one is not kept: the next walk begins at the beginning.
+  /// A longer revision is not stored, so the next request starts at the beginning.
   private static let revisionWidth = 1_024
 
   package static func note(
@@ -29,7 +29,7 @@ package enum HistoryTable {
     try held.rename(in: scope, session)
   }
 
-  /// Which of these originalTransactionIds were in a history.
+  /// Returns the originalTransactionIds that were in a history.
   package static func stored(
     _ originals: Set<String>, in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> Set<String> {
@@ -40,12 +40,12 @@ package enum HistoryTable {
     return stored
   }
 
-  /// Which of these originalTransactionIds are of an account whose history was asked for since `instant`.
+  /// Returns the originalTransactionIds of accounts whose history was requested since `instant`.
   package static func asked(
     _ ids: [String], since instant: Timestamp, in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> Set<String> {
     var asked: Set<String> = []
-    // Those that were not asked about themselves, by the name of their history.
+    // The IDs without their own request, by the name of their history.
     var others: [String: [String]] = [:]
     for row in try session.query(
       """
@@ -60,7 +60,7 @@ package enum HistoryTable {
         others[try row.text("name"), default: []].append(id)
       }
     }
-    // Each history once, up to the first that was asked about. Not EXISTS, which MariaDB makes a join of that reads every
+    // Each history once, up to the first requested ID. Not EXISTS, which MariaDB turns into a join that reads every
     // history.
     for names in others.keys.sorted().parts() {
       for row in try session.query(
@@ -76,7 +76,7 @@ package enum HistoryTable {
     return asked
   }
 
-  /// Where the last history that held each of the ids ended.
+  /// Returns the revision of the last history that held each ID.
   package static func revisions(
     of originals: [String], in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> [String: String] {

@@ -2,38 +2,42 @@ import Database
 package import Purchases
 package import Time
 
-/// A customer of whom this process alone asks Apple, until the lease ends.
+/// A customer that only this process looks up, until the lease ends.
 package struct LeasedHistoryJob: Sendable {
   package let scope: AppScope
-  /// The id to ask by.
+  /// The ID for the request.
   package let subject: String
-  /// How often it was tried and an answer failed, this time included; a lease that ended by itself was no attempt.
+  /// The number of attempts with a failed response, this one included.
+  ///
+  /// An expired lease does not count.
   package let attempt: Int
-  /// Where an earlier history of the id ended; Apple tells what changed since.
+  /// The revision of an earlier history of the ID.
+  ///
+  /// Apple returns later changes.
   package let revision: String?
-  /// Where Apple said that it knows no such id, while the other environment has not answered.
+  /// The environment that does not know the ID, while the other has not responded.
   package var unknownIn: Environment?
-  /// Whether the lease noted that Apple is asked about them now.
+  /// Whether the lease recorded that the request begins now.
   package let isBegun: Bool
   package let leasedAt: Timestamp
-  /// The rows of the customer that are leased, the subject's among them.
+  /// The customer's leased rows, the subject's included.
   let rows: [Int64]
   let row: Int64
   let owner: [UInt8]
-  /// Of these rows, those that wait because of something claimed.
+  /// The rows that wait because of a claim.
   let claimed: [ClaimedLookUp]
 
-  /// Whether nothing but ids that nothing proves wants it.
+  /// Whether only unproven IDs need the lookup.
   package let isUnverifiedAlone: Bool
 
-  /// Whether nothing but unsigned messages wants this look-up.
+  /// Whether only unsigned messages need the lookup.
   package var isClaimedAlone: Bool { claimed.count == rows.count }
 }
 
-/// A row that waits because of what unsigned messages reported, and how many reports this look-up answers.
+/// A row that waits because of unsigned reports, with the number of reports that this lookup covers.
 struct ClaimedLookUp: Sendable {
   let row: Int64
   let originalTransactionID: String
-  /// As of the lease: whatever was reported before it, Apple's answer settles.
+  /// At the time of the lease: Apple's response settles all earlier reports.
   let reports: Int
 }

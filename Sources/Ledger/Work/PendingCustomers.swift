@@ -2,11 +2,13 @@ import Database
 import Purchases
 import Time
 
-/// Rows that wait, by the customers to whom they belong as far as that is known now.
+/// Waiting rows, by their presently known customers.
 struct PendingCustomers {
-  /// By the customer's label.
+  /// The rows by the customer's label.
   var groups: [String: [HistoryJob]] = [:]
-  /// The originalTransactionIds of each row's id; its own where it is none that is known.
+  /// The originalTransactionIds of each row's ID.
+  ///
+  /// An unknown ID represents itself.
   private var originals: [Int64: Set<String>] = [:]
 
   init(of rows: [HistoryJob], in scope: AppScope, _ session: borrowing Session) throws(DatabaseError) {
@@ -36,7 +38,7 @@ struct PendingCustomers {
     return originals
   }
 
-  /// The rows whose every originalTransactionId is in a history that was stored, but for those that ask again.
+  /// Returns the rows whose every originalTransactionId is in a stored history, except repeated lookups.
   func covered(in scope: AppScope, _ session: borrowing Session) throws(DatabaseError) -> [Int64] {
     let stored = try HistoryTable.stored(Set(originals.values.joined()), in: scope, session)
     guard !stored.isEmpty else { return [] }
@@ -50,16 +52,16 @@ struct PendingCustomers {
     groups = groups.mapValues { $0.filter { !gone.contains($0.id) } }.filter { !$0.value.isEmpty }
   }
 
-  /// Adds the customers' other rows that wait; forgets customers of whom a row is leased.
+  /// Adds the customers' other waiting rows, and drops customers with a leased row.
   ///
-  /// And, unless somebody waits, those of unverified ids of whom a row of another kind waits: that row's queue asks about all
-  /// of them. Their rows are returned.
+  /// Unless a caller waits, it also drops customers with unverified IDs and a waiting row of another kind: that row's
+  /// queue looks up all of them. Returns the dropped rows.
   mutating func gatherOthers(
     for selection: HistoryJobTable.Selection, at now: Timestamp, _ session: borrowing Session
   ) throws(DatabaseError) -> [Int64] {
     var left: [Int64] = []
     let (scope, isUrgent) = (selection.scope, selection.isUrgent)
-    // A purchase that nothing links has no row in `customers`, and is asked about by any of its ids.
+    // A purchase without links has no row in `customers`. Any of its IDs can look it up.
     var labels: [String: String] = [:]
     for (label, rows) in groups {
       for id in rows.flatMap({ originals[$0.id] ?? [] }) { labels[id] = label }
@@ -68,7 +70,7 @@ struct PendingCustomers {
       guard case .originalTransactionID(let id)? = CustomerNode(text: try row.text("node")) else { return }
       labels[id] = try row.text("label")
     }
-    // A customer may have thousands of rows: none is searched for among all others.
+    // A set, since a customer may have thousands of rows.
     var gathered = Set(groups.values.joined().map(\.id))
     for ids in labels.keys.sorted().parts() {
       for row in try session.query(

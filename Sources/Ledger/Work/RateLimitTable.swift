@@ -1,18 +1,18 @@
 package import Database
 package import Time
 
-/// `budgets`: what each process knows of how often Apple may be asked, and until when it wants a share.
+/// `budgets`: each process's view of Apple's rate limit, and the end of its share.
 ///
-/// A process writes its own row alone and reads the others; so no row is hot.
+/// A process writes only its own row and reads the others, so that no row is contended.
 package enum RateLimitTable {
   package struct Record: Hashable, Sendable {
     package var until: Timestamp
-    /// Calls a second.
+    /// Calls per second.
     package var rate: Double
     package var blockedUntil: Timestamp?
     package var refusedRate: Double?
     package var refusedAt: Timestamp?
-    /// When the last call that any process let go has had its time.
+    /// The end of the interval of the last call by any process.
     package var takenUntil: Timestamp?
 
     package init(
@@ -28,10 +28,10 @@ package enum RateLimitTable {
     }
   }
 
-  /// How long what a process knew outlives its last share.
+  /// How long a process's view is kept after its last share.
   private static let memory = Interval.hours(24)
 
-  /// What every process knows of the budget, by process; rates that nobody used for a day are forgotten.
+  /// Returns the views of all processes, by process, without rates that were unused for a day.
   package static func entries(
     of budget: String, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) -> [[UInt8]: Record] {
@@ -52,7 +52,6 @@ package enum RateLimitTable {
     return entries
   }
 
-  /// Writes the row of one process.
   package static func put(
     _ entry: Record, of budget: String, by process: [UInt8], in session: borrowing Session
   ) throws(DatabaseError) {
@@ -67,7 +66,7 @@ package enum RateLimitTable {
       """)
   }
 
-  /// Forgets the rows of processes that are gone; how many.
+  /// Deletes the rows of dead processes, and returns their number.
   package static func purge(at now: Timestamp, in session: borrowing Session) throws(DatabaseError) -> Int {
     Int(try session.execute("DELETE FROM budgets WHERE until < \(now - memory) LIMIT 1000").affectedRows)
   }

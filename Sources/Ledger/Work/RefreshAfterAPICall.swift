@@ -2,14 +2,13 @@ package import Database
 import Purchases
 package import Time
 
-/// What was changed at Apple's by our own call, and is to be known here again.
+/// The lookups of data that Switchyard's own call changed at Apple.
 package enum RefreshAfterAPICall {
-  /// Queues a look-up of each id, of its whole history: what a call changed may lie before the point where the last
-  /// history ended.
+  /// Queues a lookup of each ID's whole history: a call may change data before the last revision.
   ///
   /// - Parameters:
-  ///   - changedAt: an id that was looked up since then is left out.
-  ///   - due: when Apple is asked at the earliest.
+  ///   - changedAt: IDs with a later lookup are skipped.
+  ///   - due: the earliest time of the lookup.
   package static func queue(
     _ ids: [String], in scope: AppScope, changedAt: Timestamp, due: Timestamp, _ session: borrowing Session
   ) throws(DatabaseError) {

@@ -2,13 +2,13 @@ package import Database
 import Purchases
 package import Time
 
-/// `renewal_checks`: when Apple is asked about which subscription by itself, because its period ends.
+/// `renewal_checks`: the scheduled lookups of subscriptions whose period ends.
 package enum RenewalCheckTable {
   private static let upsert = BulkInsert(
     into: "INSERT INTO renewal_checks (app, environment, original_transaction_id, due_at, known_as_of) VALUES",
     then: "ON DUPLICATE KEY UPDATE due_at = VALUES(due_at), known_as_of = VALUES(known_as_of)")
 
-  /// Plans what follows from look-ups that were stored, in the place of what was planned before.
+  /// Schedules the checks after stored lookups, and replaces earlier ones.
   static func plan(_ checks: [RenewalCheck], in scope: AppScope, _ session: borrowing Session) throws(DatabaseError) {
     var latest: [String: RenewalCheck] = [:]
     for check in checks where (latest[check.originalTransactionID]?.asOf ?? check.asOf) <= check.asOf {
@@ -27,11 +27,11 @@ package enum RenewalCheckTable {
     _ = try session.insert(upsert, rows: rows.inKeyOrder(columns: 3))
   }
 
-  /// Takes up to `limit` checks that are due and makes work of those of whose renewal nothing signed was heard since.
+  /// Removes up to `limit` due checks, and queues lookups of those without signed data about the renewal.
   ///
-  /// A row of `renewals` is read for each, however many periods the subscription has.
+  /// It reads one row of `renewals` for each, regardless of the number of periods.
   ///
-  /// - Returns: how many were due, and how many of them are asked about.
+  /// - Returns: the number of due checks, and the number of queued lookups.
   package static func begin(
     in scope: AppScope, limit: Int, at now: Timestamp, _ session: borrowing Session
   ) throws(DatabaseError) -> (due: Int, asked: Int) {
@@ -59,7 +59,7 @@ package enum RenewalCheckTable {
     return (due.count, quiet.count)
   }
 
-  /// How many are planned for each app and environment.
+  /// Returns the number of scheduled checks by app and environment.
   package static func counts(in session: borrowing Session) throws(DatabaseError) -> [AppScope: Int] {
     var counts: [AppScope: Int] = [:]
     for row in try session.query(
@@ -71,7 +71,8 @@ package enum RenewalCheckTable {
     return counts
   }
 
-  /// - Parameter date: Only checks that are due by then: a look-up may have planned the next one meanwhile.
+  /// - Parameter date: removes only checks that are due by then, since a lookup may have scheduled the next one
+  ///   meanwhile.
   private static func remove(
     _ ids: [String], dueBy date: Timestamp?, in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) {
@@ -82,10 +83,9 @@ package enum RenewalCheckTable {
 }
 
 extension Facts<RenewalField> {
-  /// Whether signed renewal info says how the period went on: renewed beyond its end, or not to be renewed now.
+  /// Whether signed renewal info shows the outcome of the period: a renewal beyond its end, or no renewal now.
   ///
-  /// Info that came in mid-period, as when the customer chose another product, still has the period's end as its renewal
-  /// date.
+  /// Info from mid-period, for example after a product change, still has the period's end as its renewal date.
   fileprivate func tellWhatCame(ofPeriodUntil end: Timestamp) -> Bool {
     if let next = date(.renewalDate), next > end { return true }
     return integer(.autoRenewStatus) == 0 || flag(.isInBillingRetryPeriod) == true

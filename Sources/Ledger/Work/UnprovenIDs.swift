@@ -1,15 +1,18 @@
 package import Database
 package import Purchases
 
-/// Ids that nothing proves, and how many of them Apple is asked about.
+/// The quotas of unproven IDs.
 extension HistoryJobTable {
-  /// How many ids of such a kind wait at most in an app and environment; reading how many costs an index entry for each.
+  /// The maximum number of waiting unproven IDs of a kind in an app and environment.
+  ///
+  /// The count reads an index entry for each.
   package static let mostUnproven = 5_000
 
-  /// How many such ids of one message that a back end handed in Apple is asked about: with one of a customer come all.
+  /// The maximum number of such IDs in one submitted message that are looked up: one ID of a customer leads to all
+  /// others.
   package static let mostUnverifiedOfMessage = 16
 
-  /// How many more ids of a kind that nothing proves may wait.
+  /// Returns how many more IDs of an unproven kind may wait.
   static func room(for kind: Kind, in scope: AppScope, _ session: borrowing Session) throws(DatabaseError) -> Int {
     let row = try session.query(
       """
@@ -21,7 +24,7 @@ extension HistoryJobTable {
     return mostUnproven - (try row?.int("waiting") ?? 0)
   }
 
-  /// Those of `ids` that are in nothing that Apple said, and about which Apple is not asked because of something proven.
+  /// Returns the IDs without signed data or a lookup because of proven data.
   static func unproven(
     _ ids: Set<String>, in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> Set<String> {
@@ -37,7 +40,9 @@ extension HistoryJobTable {
     return unproven
   }
 
-  /// The same of seeds, in their order; one without an environment may be known in either.
+  /// Returns the seeds without signed data or such a lookup, in order.
+  ///
+  /// A seed without an environment may be known in either.
   static func unproven(
     _ seeds: [TransactionReference], of app: App.ID, _ session: borrowing Session
   ) throws(DatabaseError) -> [TransactionReference] {
@@ -54,7 +59,7 @@ extension HistoryJobTable {
 }
 
 extension LedgerStore {
-  /// Whether Apple can be asked soon about a message in which nothing is proven, or need not be, since it is known.
+  /// Whether a lookup for an unproven message is possible soon, or is unnecessary because its IDs are known.
   package func hasRoom(
     for message: InboxMessage, _ findings: Findings, of app: App.ID
   ) async throws(DatabaseError) -> Bool {
@@ -68,8 +73,7 @@ extension LedgerStore {
     }
   }
 
-  /// Those of `ids` that are in nothing that Apple said, and about which Apple is not asked because of something proven; and
-  /// whether more of them may wait to be asked about.
+  /// Returns the IDs without signed data or a lookup because of proven data, and whether more of them may wait.
   package func unproven(
     _ ids: Set<String>, of app: App.ID, in environment: Environment
   ) async throws(DatabaseError) -> (ids: Set<String>, haveRoom: Bool) {

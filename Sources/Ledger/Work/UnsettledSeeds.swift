@@ -3,11 +3,11 @@ import Purchases
 package import Time
 
 extension HistoryJobTable {
-  /// How many ids of which Apple's history is wanted are not settled.
+  /// Returns the numbers of IDs with an unsettled history lookup.
   ///
   /// - Parameters:
-  ///   - before: ids that became known later do not count while they wait.
-  ///   - unknown: ids that Apple said that it does not know count from then on.
+  ///   - before: IDs that became known later do not count while they wait.
+  ///   - unknown: IDs that Apple does not know count from then on.
   package static func unsettled(
     in scope: AppScope, createdBefore before: Timestamp, unknownSince unknown: Timestamp,
     _ session: borrowing Session

@@ -1,24 +1,26 @@
 package import Database
 package import Time
 
-/// How the history look-ups of an app and environment stand that wait, as far as it says when they are made.
+/// The state of an app's waiting history lookups in an environment, and its effect on their time.
 package struct WaitingLookUps: Sendable {
-  /// What one process has leased.
+  /// The lookups that one process has leased.
   package struct Leased: Hashable, Sendable {
-    /// Host and process id; nil where it did not say, or is long gone.
+    /// Host and process ID.
+    ///
+    /// `nil` if the process did not write it or is long gone.
     package let process: String?
     package let isAlive: Bool
     package let count: Int
   }
 
   package let leased: [Leased]
-  /// Those that may be made now; of many as many as are counted.
+  /// The number of due lookups, up to a limit.
   package let due: Int
-  /// Of those that are put off the first, and why.
+  /// The first delayed lookup, with its reason.
   package let next: (at: Timestamp, reason: String?)?
-  /// Of a thousand that are put off the first that says why nobody of the app is asked about now.
+  /// The first of a thousand delayed lookups whose reason applies to the whole app.
   package let hold: (at: Timestamp, reason: String)?
-  /// Whether any process is alive that asks Apple.
+  /// Whether any process that calls Apple is alive.
   package let isAnybodyAlive: Bool
 
   private static let counted = 1_000
@@ -61,8 +63,8 @@ package struct WaitingLookUps: Sendable {
 }
 
 extension HistoryJobTable {
-  /// How the reason of rows begins that wait because Apple does not let the app in.
+  /// The prefix of the reason of rows that wait because Apple rejects the app's key.
   package static let closedDoor = "Apple does not let the app in"
-  /// The reasons of rows that wait because no more calls may be made now.
+  /// The reasons of rows that wait because of a rate limit.
   package static let limits = ["rateLimited", "overBudget"]
 }

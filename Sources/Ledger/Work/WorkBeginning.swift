@@ -1,11 +1,10 @@
 package import Database
 
 extension HistoryJobTable {
-  /// Notes that Apple is asked about these customers now, before it is; for each whether it is still to be asked.
+  /// Records that these customers' lookups begin now, and returns for each whether to make the request.
   ///
-  /// Not when whoever waits for an answer has taken the lease over, nor when another id's history has held one of its ids
-  /// since: so of ids that nothing links only those are asked about twice that are at Apple's at the same moment. Doing
-  /// it again changes nothing.
+  /// Not if a waiting caller took over the lease, or if another ID's history held one of its IDs meanwhile. Without
+  /// links, only concurrent requests can therefore look up a customer twice. Repetition changes nothing.
   package static func begin(
     _ customers: [LeasedHistoryJob], in session: borrowing Session
   ) throws(DatabaseError) -> [Bool] {

@@ -3,16 +3,15 @@ import Purchases
 package import Time
 
 extension HistoryJobTable {
-  /// The queues from which customers are leased.
   package enum Queue: Hashable, Sendable, CaseIterable {
-    /// Ids that arrived, and news that somebody wants.
+    /// New IDs, and lookups for callers.
     case requested
-    /// What unsigned messages reported: customers that are known first, then ids that nobody else names.
+    /// Unsigned reports: known customers first, then IDs without signed data.
     case claimed
-    /// Ids that back ends handed in and nothing proves.
+    /// Unproven IDs that back ends submitted.
     case unverified
 
-    /// The kind of ids that are queued without a claimed change.
+    /// The kind of IDs that are queued without a claimed change.
     package var kindOfIDs: Kind {
       switch self {
       case .requested: .history
@@ -21,7 +20,7 @@ extension HistoryJobTable {
       }
     }
 
-    /// In the order in which they are leased.
+    /// The kinds, in the order of leases.
     var kinds: [Kind] {
       switch self {
       case .requested: [.history]
@@ -31,16 +30,18 @@ extension HistoryJobTable {
     }
   }
 
-  /// Whom to ask about.
+  /// The selection of customers to look up.
   package struct Selection: Sendable {
     package let scope: AppScope
     package let queue: Queue
-    /// Only customers with one of these ids, for somebody who waits; nil: all.
+    /// Only customers with one of these IDs, for a waiting caller.
+    ///
+    /// `nil`: all.
     package let subjects: [String]?
-    /// Whether Apple is asked as soon as the lease is committed: it is begun by that.
+    /// Whether the request begins as soon as the lease is committed, which counts as its beginning.
     package let goesAtOnce: Bool
 
-    /// Leases that nobody has begun are taken over.
+    /// Whether leases that have not begun are taken over.
     var isUrgent: Bool { subjects != nil }
 
     package init(_ scope: AppScope, _ queue: Queue = .requested, goesAtOnce: Bool = false) {
@@ -50,28 +51,30 @@ extension HistoryJobTable {
       subjects = nil
     }
 
-    /// For somebody who waits for these ids.
+    /// Selects these IDs for a waiting caller.
     package init(_ scope: AppScope, _ queue: Queue = .requested, subjects: [String]) {
       self.scope = scope
       self.queue = queue
       self.subjects = subjects
-      // What nothing proves waits for its share of the budget: who can prove it takes it over until then.
+      // Unproven data waits for its share of the budget. Until then a caller with a proof can take it over.
       goesAtOnce = queue == .requested
     }
   }
 
-  /// What leasing came to.
+  /// The result of a lease.
   package struct Lease: Sendable {
     package let customers: [LeasedHistoryJob]
-    /// Rows that were due and are done without being asked about: a history that is stored holds their ids.
+    /// Due rows that are done without a lookup: a stored history holds their IDs.
     package let settled: Int
   }
 
-  /// Leases up to `limit` customers with rows that are due; to be committed before Apple is asked.
+  /// Leases up to `limit` customers with due rows.
   ///
-  /// A customer of whom any row is leased is left alone, so that two processes never ask about one customer at once; but
-  /// what nobody has begun is taken over for whoever waits, and is begun by that.
-  /// Rows whose id is in a history that was stored already are done by that.
+  /// Commit before the request to Apple.
+  ///
+  /// A customer with a leased row is skipped, so that two processes never look up one customer at the same time. A
+  /// waiting caller takes over leases that have not begun, which begins them. Rows whose ID is in a stored history
+  /// become done.
   package static func lease(
     _ selection: Selection, limit: Int, until end: Timestamp, owner: [UInt8], at now: Timestamp,
     in session: borrowing Session
@@ -87,13 +90,13 @@ extension HistoryJobTable {
       covered = try customers.covered(in: scope, session)
       try settle(covered, .done, reason: "in a history that was stored", at: now, in: session)
       customers.remove(covered)
-      // Put off, so that what is left to another queue does not stand in the way of those behind it.
+      // Delayed, so that rows of another queue do not block later ones.
       let others = try customers.gatherOthers(for: selection, at: now, session)
       try update(
         others, "due_at = \(now + .minutes(1))", where: "state = 0 AND due_at <= \(now)", in: session)
       for row in due { last[row.kind] = row }
       pagesLeft -= due.count == limit ? 1 : pages
-      // Customers who are leased elsewhere are not to stand in the way of the others behind them.
+      // Customers that other processes have leased must not block later ones.
     } while customers.groups.isEmpty && covered.isEmpty && pagesLeft > 0
     let wanted = customers.groups.values.flatMap { $0.map(\.id) }.sorted()
     guard !wanted.isEmpty else { return Lease(customers: [], settled: covered.count) }
@@ -120,7 +123,7 @@ extension HistoryJobTable {
       of: customers.groups.values.joined().filter(\.isAgain).map(\.subject), in: scope, session)
     var leased: [LeasedHistoryJob] = []
     for rows in customers.groups.values {
-      // Somebody else was faster with a part of the customer: all of it is theirs.
+      // Another process leased a part of the customer first, and keeps all of it.
       guard let first = rows.first, rows.allSatisfy({ ours[$0.id] != nil }) else {
         try release(rows.map(\.id).filter { ours[$0] != nil }, owner: owner, at: now, in: session)
         continue
@@ -137,9 +140,9 @@ extension HistoryJobTable {
     return Lease(customers: leased, settled: covered.count)
   }
 
-  /// Gives rows back as they were.
+  /// Releases rows unchanged.
   ///
-  /// - Parameter reason: why they are put off; nil where there is none, or none that is new.
+  /// - Parameter reason: why they are delayed. `nil` without a new reason.
   static func release(
     _ rows: [Int64], owner: [UInt8], at due: Timestamp, because reason: String? = nil, in session: borrowing Session
   ) throws(DatabaseError) {
@@ -148,7 +151,7 @@ extension HistoryJobTable {
       where: "owner = \(owner) AND state = 0", in: session)
   }
 
-  /// How many times in a row one lease reads on where it found nobody but customers who are leased elsewhere.
+  /// The maximum number of pages that one lease reads while all their customers are leased by other processes.
   private static let pages = 8
 
   private static func dueRows(
@@ -166,9 +169,9 @@ extension HistoryJobTable {
     in session: borrowing Session
   ) throws(DatabaseError) -> [HistoryJob] {
     let scope = selection.scope
-    // While a server's statistics are older than the rows, it reads a whole queue for one subject.
+    // While a server's statistics are older than the rows, it would read a whole queue for one subject.
     let rows = selection.subjects.map { Table.work.each($0, in: scope) } ?? Table.work.by("in_order")
-    // Whoever names an id does not wait for the end of a pause, nor behind what others have put by for later.
+    // A caller with an ID neither waits for the end of a pause nor for delayed rows.
     let evenLater: SQL = selection.subjects == nil ? "" : "OR owner IS NULL OR begun = 0"
     var find: SQL = """
       SELECT id, kind, subject, is_again, unknown_in, due_at FROM \(rows)

@@ -2,12 +2,12 @@ package import Database
 import Signing
 package import Time
 
-/// Who leased rows of `work`: a process, and one lease of it.
+/// The owner of leased rows of `work`: a process, with one of its leases.
 package enum WorkOwner {
-  /// Of a process's id those bytes that its leases begin with.
+  /// The number of a process ID's bytes with which its leases begin.
   static let processBytes = 8
 
-  /// Of the next lease of a process.
+  /// Returns the owner of the next lease of a process.
   package static func next(of process: [UInt8]) -> [UInt8] {
     Array(process.prefix(processBytes)) + [UInt8].random(count: 16 - processBytes)
   }
@@ -16,11 +16,11 @@ package enum WorkOwner {
 extension HistoryJobTable {
   private static let freedAtOnce = 1_000
 
-  /// Frees what processes have leased that are gone; how many rows.
+  /// Releases leases of dead processes, and returns the number of rows.
   ///
-  /// Leases of a build that does not say that it is alive stay.
+  /// Leases of a build without heartbeats stay.
   ///
-  /// - Parameter end: leases that end by then are old enough: the process that took one could have said that it is alive.
+  /// - Parameter end: only leases that end by then, so that their process had time for a heartbeat.
   package static func freeLeasesOfTheDead(
     endingBefore end: Timestamp, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) -> Int {

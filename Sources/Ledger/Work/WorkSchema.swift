@@ -1,14 +1,14 @@
 import Database
 
 extension Migration {
-  /// What is to be asked of Apple, what was asked, and how often Apple may be asked.
+  /// The tables of lookups, histories and rate limits.
   static let workTables: [SQL] = [work, histories, budgets]
 
-  // Leased as the outbox is: by moving `due_at` beyond the lease in a committed UPDATE. `kind`: `HistoryJobTable.Kind`. `state`:
-  // 0 waiting, 1 done, 2 unknown to Apple, 3 failed. Where nobody said the environment it is the one that is asked first.
-  // `is_again`: asked about before, to hear what has changed since. `begun`: of a lease whose first call was let go; until
-  // then whoever waits for an answer takes it over. `unknown_in`: the environment that knows no such id, while the other
-  // has not answered. `attempts`: how often an answer failed; a lease that ended by itself is none.
+  // Leased like the outbox: a committed UPDATE moves `due_at` to the end of the lease. `kind`: `HistoryJobTable.Kind`.
+  // `state`: 0 waiting, 1 done, 2 unknown to Apple, 3 failed. An unknown environment is stored as the one that is tried
+  // first. `is_again`: a repeated lookup, for later changes. `begun`: the lease's first call was sent. Until then a
+  // waiting caller takes it over. `unknown_in`: the environment that does not know the ID, while the other has not
+  // responded. `attempts`: failed responses, without expired leases.
   private static let work: SQL = """
     CREATE TABLE IF NOT EXISTS work (
       id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
@@ -32,7 +32,7 @@ extension Migration {
     ) ENGINE=InnoDB
     """
 
-  // A row for each originalTransactionId that was in a history of Apple's.
+  // A row for each originalTransactionId in one of Apple's histories.
   private static let histories: SQL = """
     CREATE TABLE IF NOT EXISTS histories (
       app INT UNSIGNED NOT NULL,
@@ -46,8 +46,8 @@ extension Migration {
     ) ENGINE=InnoDB
     """
 
-  // A row for each key and process: a process writes its own alone, so that none is hot. Rates are calls in a million
-  // seconds.
+  // A row for each key and process. A process writes only its own, so that no row is contended. Rates are calls in a
+  // million seconds.
   private static let budgets: SQL = """
     CREATE TABLE IF NOT EXISTS budgets (
       budget VARBINARY(383) NOT NULL,

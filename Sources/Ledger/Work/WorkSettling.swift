@@ -2,15 +2,15 @@ package import Database
 package import Purchases
 package import Time
 
-/// What Apple's history of a customer held.
+/// The contents of Apple's history of a customer.
 package struct StoredHistory: Sendable {
-  /// Where Apple knew the customer.
+  /// The environment that knows the customer.
   package let environment: Environment
   package let originalTransactionIDs: Set<String>
   package let transactionIDs: Set<String>
-  /// Where it ended; Apple tells from there on what changes.
+  /// The revision at its end, from which Apple returns later changes.
   package let revision: String?
-  /// When the customer's subscriptions are asked about next, as follows from Apple's statuses of them.
+  /// The next checks of the customer's subscriptions, by Apple's statuses of them.
   package let renewalChecks: [RenewalCheck]
 
   package init(
@@ -26,19 +26,27 @@ package struct StoredHistory: Sendable {
 }
 
 extension HistoryJobTable {
-  /// What becomes of a lease; all of it can be noted again without harm.
+  /// The outcome of a lease, which can be stored repeatedly.
   package enum Outcome: Sendable {
-    /// The history is stored: every row whose id it held is done, the customer's others are asked about next.
+    /// The history is stored.
+    ///
+    /// Every row whose ID it held is done, and the customer's others are next.
     case stored(StoredHistory)
-    /// Nothing more is to be asked by this id; the customer's others are asked about next.
+    /// No further lookup by this ID.
+    ///
+    /// The customer's others are next.
     case closed(State, reason: String)
-    /// To be tried again, the attempt counted.
+    /// Another attempt is due.
+    ///
+    /// This one counts.
     case again(at: Timestamp, reason: String)
-    /// Given back as it was.
+    /// Released unchanged.
     case released(until: Timestamp, because: String? = nil)
   }
 
-  /// Notes what became of leases; of one that was lost only what was stored.
+  /// Stores the outcomes of leases.
+  ///
+  /// For a lost lease it stores only the history's effects.
   package static func settle(
     _ settlements: [(customer: LeasedHistoryJob, settlement: Outcome)], at now: Timestamp,
     in session: borrowing Session
@@ -47,7 +55,7 @@ extension HistoryJobTable {
     let unsettled = try settleClaims(settlements, session)
     for (customer, settlement) in settlements {
       if let environment = customer.unknownIn {
-        // Of the id, whoever has the lease by now.
+        // This applies to the ID, regardless of the lease's owner.
         try update([customer.row], "unknown_in = \(environment.code)", in: session)
       }
       switch settlement {
@@ -70,21 +78,23 @@ extension HistoryJobTable {
     for (road, found) in found.sorted(by: { $0.key < $1.key }) {
       try note(found, along: road, butFor: unsettled, at: now, in: session)
     }
-    // More was reported while Apple was asked, or Apple does not show it yet: one more look-up, after a pause.
+    // There was another report during the lookup, or Apple does not show the change yet: another lookup follows after a
+    // pause.
     for (customer, _) in settlements {
       let rows = customer.rows.filter(unsettled.contains)
       try release(rows, owner: customer.owner, at: now + UnconfirmedChangeTable.shortestInterval, in: session)
     }
   }
 
-  /// Notes as settled what was reported of the customers before they were leased and is answered now; the rows for which
-  /// Apple is asked once more.
+  /// Settles the reports that came before the leases and are answered now.
+  ///
+  /// Returns the rows that need another lookup.
   private static func settleClaims(
     _ settlements: [(customer: LeasedHistoryJob, settlement: Outcome)], _ session: borrowing Session
   ) throws(DatabaseError) -> Set<Int64> {
     var answered: [AppScope: [(claimed: ClaimedLookUp, askedAt: Timestamp?)]] = [:]
     for (customer, settlement) in settlements {
-      // Where there is nothing to ask by, waiting changes nothing.
+      // Without an ID to look up, a wait changes nothing.
       let askedAt: Timestamp? = if case .stored = settlement { customer.leasedAt } else { nil }
       answered[customer.scope, default: []] += customer.claimed.filter { $0.isAnswered(by: settlement, customer) }
         .map { ($0, askedAt) }
@@ -101,7 +111,7 @@ extension HistoryJobTable {
     return unsettled
   }
 
-  /// Where customers were asked about, and where Apple knew them.
+  /// The scope of the lookups, and the environment that knows the customers.
   private struct Road: Hashable, Comparable {
     let asked: AppScope
     let known: Environment
@@ -121,7 +131,7 @@ extension HistoryJobTable {
       held.formUnion(history.originalTransactionIDs)
       held.formUnion(history.transactionIDs)
     }
-    // Wherever such an id waits, whoever leased it: what it was to bring is here.
+    // Settles every row of such an ID, regardless of its lease: the requested data is stored.
     var rows = Set(found.map(\.customer.row))
     for (customer, history) in found {
       rows.formUnion(customer.claimed.filter { $0.isAnswered(by: .stored(history), customer) }.map(\.row))
@@ -146,7 +156,7 @@ extension HistoryJobTable {
     }
   }
 
-  /// Settles rows, whoever has leased them unless it says who.
+  /// Settles rows, regardless of their lease unless `owner` is set.
   static func settle(
     _ rows: [Int64], _ state: State, reason: String, leasedBy owner: [UInt8]? = nil, at now: Timestamp,
     in session: borrowing Session
@@ -159,7 +169,7 @@ extension HistoryJobTable {
 }
 
 extension ClaimedLookUp {
-  /// Whether the look-up has answered what was reported of the id.
+  /// Whether the lookup has answered the reports about the ID.
   fileprivate func isAnswered(by settlement: HistoryJobTable.Outcome, _ customer: LeasedHistoryJob) -> Bool {
     switch settlement {
     case .stored(let history): row == customer.row || history.originalTransactionIDs.contains(originalTransactionID)
