@@ -4,46 +4,47 @@ public import Time
 ///
 /// Only signed sources decide: a V1 body has no signature, and its shared secret is inside old apps.
 public struct AccessDecision: Hashable, Sendable {
-  /// The status by the signed sources, or by all sources if the signed ones come to none.
+  /// The status by the signed sources, or by all sources if the signed ones give no status.
   ///
-  /// `nil` if no source with a vote states when the period ends.
+  /// `nil` if no voting source states the end of the period.
   public let status: SubscriptionStatus?
-  /// The period that decides; nil when there is no status.
-  public let period: Purchase?
-  /// Whether the signed sources alone come to this status.
-  public let isConfirmed: Bool
-  /// The status by all sources, if it differs from what is shown.
-  public let claim: Unconfirmed?
-  /// Whether the customer is entitled to the product.
-  public let grantsAccess: Bool
-  /// Until when access is held at the latest although the signed sources alone grant none; nil when nothing is held.
+  /// The period that decides.
   ///
-  /// Earlier as soon as the look-up is answered.
+  /// `nil` without a status.
+  public let period: Purchase?
+  /// Whether the signed sources give this status.
+  public let isConfirmed: Bool
+  /// The status by all sources, if it differs from the shown one.
+  public let claim: Unconfirmed?
+  public let grantsAccess: Bool
+  /// The latest end of the held access, which the signed sources no longer grant.
+  ///
+  /// `nil` if no access is held.
+  ///
+  /// The hold ends earlier when the lookup is answered.
   public let accessHeldUntil: Timestamp?
 
-  /// A status that unsigned sources claim.
   public struct Unconfirmed: Hashable, Sendable {
     public let status: SubscriptionStatus
-    /// The period that would decide.
     public let period: Purchase?
   }
 
-  /// Whether unsigned sources say something that the signed ones do not, so that Apple is to be asked.
+  /// Whether unsigned sources state more than the signed ones, so that a lookup is needed.
   public var hasUnconfirmedWord: Bool { !isConfirmed || claim != nil }
 }
 
 extension Subscription {
-  /// The subscription by its signed sources if they give it a status at `now`, otherwise by all sources.
+  /// Returns the subscription by its signed sources if they give a status at `now`, otherwise by all sources.
   public func shown(at now: Timestamp) -> Subscription {
     signed.flatMap { $0.status(at: now) == nil ? nil : $0 } ?? self
   }
 
-  /// Decides about access at `now` by what is known and by the arguments only.
+  /// Decides about access at `now` by the statements and the arguments only.
   ///
   /// V1 does not report expiries, so the end of a period follows from the time.
   ///
   /// - Parameters:
-  ///   - lookUp: the look-up by which Apple is being asked to confirm what V1 reported; nil when none is open.
+  ///   - lookUp: the open lookup of a V1 report. `nil` if none is open.
   ///   - hold: how long access may outlast its signed end meanwhile.
   public func accessDecision(
     at now: Timestamp, lookUp: PendingLookup? = nil, hold: AccessHold = .off
@@ -61,10 +62,10 @@ extension Subscription {
       grantsAccess: signedStatus?.grantsAccess ?? false || held != nil, accessHeldUntil: held)
   }
 
-  /// Until when access is held at `now`, while a look-up is open; nil when it is not.
+  /// The end of the held access at `now`, while a lookup is open, or `nil`.
   ///
-  /// It only delays an end: the last signed word was that access is granted until a time that has passed since, no
-  /// signed word is later than that time, and the claimed word is that access goes on.
+  /// A hold only delays an end: the last signed statement granted access until a time that is now past, no signed
+  /// statement is later than that time, and the claim grants access now.
   private func accessHeld(at now: Timestamp, _ hold: AccessHold) -> Timestamp? {
     guard let signed, signed.status(at: now)?.grantsAccess != true, let end = signed.accessEnd, end <= now,
       now < end + hold.interval,
@@ -73,13 +74,17 @@ extension Subscription {
     return min(end + hold.interval, claimed)
   }
 
-  /// When the access ends that the newest period grants, grace included; nil when it was revoked, or has no end.
+  /// The end of the access from the newest period, grace included.
+  ///
+  /// `nil` if it was revoked or has no end.
   private var accessEnd: Timestamp? {
     guard let period = newest, period.revocationDate == nil, let end = period.expiresDate else { return nil }
     return max(end, gracePeriodEnd(after: period) ?? end)
   }
 
-  /// When the access ends that is granted at `now`; nil when none is.
+  /// The end of the access at `now`.
+  ///
+  /// `nil` without access.
   private func accessEnd(at now: Timestamp) -> Timestamp? {
     guard status(at: now)?.grantsAccess == true, let period = current(at: now), let end = period.expiresDate else {
       return nil

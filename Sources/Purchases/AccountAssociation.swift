@@ -1,13 +1,13 @@
 public import Time
 
-/// To whose account an originalTransactionId was said to belong, and from when to when.
+/// The account of an originalTransactionId in a period of time.
 ///
-/// An attribute, not a link: accounts are shared, and a device is handed on.
+/// An attribute, not a link: accounts are shared, and devices change owners.
 public struct AccountAssociation: Hashable, Sendable {
   public enum Kind: Int, Hashable, Sendable, CaseIterable {
-    /// The UUID that the app gave when it was bought.
+    /// The UUID that the app set at the purchase.
     case appAccountToken = 1
-    /// The id under which the app's own back end knows the user.
+    /// The user's ID in the app's back end.
     case userID = 2
 
     public var name: String { "\(self)" }
@@ -16,14 +16,16 @@ public struct AccountAssociation: Hashable, Sendable {
   public var kind: Kind
   public var value: String
   public var originalTransactionID: String
-  /// The purchase it was said of; empty for all of the originalTransactionId.
+  /// The purchase of the statement.
+  ///
+  /// Empty for the whole originalTransactionId.
   public var line: Line
-  /// When it was said for the first time, and for the last.
+  /// The times of the first and the last statement.
   public var firstAsOf: Timestamp
   public var lastAsOf: Timestamp
-  /// The SHA-256 of the message that said it last.
+  /// The SHA-256 of the last statement's message.
   public var message: [UInt8]
-  /// Whether it rests on unsigned data alone, which anybody who has an old copy of the app can make.
+  /// Whether only unsigned data states it, which any holder of an old copy of the app can create.
   public var isClaimed: Bool
 
   public init(
@@ -50,11 +52,11 @@ public struct AccountAssociation: Hashable, Sendable {
 
   private var account: Account { Account(kind: kind, value: ByteComparedText(value), original: originalTransactionID) }
 
-  /// Each once, over all the time in which it was said; the same for any order and repetition.
+  /// Returns each association once, over its whole period, regardless of order and repetition.
   ///
-  /// A claim that only repeats what is proven is left out.
+  /// A claim that only repeats proven data is omitted.
   public static func merged(_ attributions: [AccountAssociation]) -> [AccountAssociation] {
-    // As a table has them: in order, and of every purchase one account.
+    // The order of a table, with one account for each purchase.
     if zip(attributions, attributions.dropFirst()).allSatisfy({ $0.isOfEarlierPurchase(than: $1) }) {
       return attributions
     }
@@ -86,7 +88,7 @@ public struct AccountAssociation: Hashable, Sendable {
     }
   }
 
-  /// Whether what it was said of comes before what `other` was said of.
+  /// Whether its purchase precedes the other's.
   private func isOfEarlierPurchase(than other: AccountAssociation) -> Bool {
     if originalTransactionID != other.originalTransactionID {
       return originalTransactionID < other.originalTransactionID
@@ -101,10 +103,10 @@ public struct AccountAssociation: Hashable, Sendable {
 }
 
 extension Findings {
-  /// Notes that the back end knows the user of everything in here by `userID`.
+  /// Attributes all purchases of the findings to the back end's user `userID`.
   ///
-  /// Of purchases that only unsigned data names it is a claim: a client can put anybody's ids into an unsigned answer. For
-  /// a seed of which no purchase is in here, or only one whose environment is not signed, the user id waits.
+  /// For purchases that only unsigned data names it is a claim: a client can put any IDs into an unsigned response. For
+  /// a seed without a purchase, or whose purchase has no signed environment, the user ID waits.
   public mutating func attribute(toUser userID: String, asOf: Timestamp, message: [UInt8]) {
     let proven = provenOriginals
     let known = Set(originalTransactionIDs).subtracting(unplacedOriginals.subtracting(proven))
@@ -118,7 +120,7 @@ extension Findings {
     }
   }
 
-  /// To whose accounts its purchases belong: the tokens that they name, and the user ids that came with them.
+  /// The accounts of the purchases: their tokens, and the user IDs that came with them.
   public var attributions: [AccountAssociation] {
     let tokens = purchases.compactMap { statement -> AccountAssociation? in
       guard let token = statement.facts.text(.appAccountToken), token != "" else { return nil }

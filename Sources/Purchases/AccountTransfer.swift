@@ -1,24 +1,26 @@
 public import JSON
 public import Time
 
-/// An originalTransactionId that passed from one account to another: a device handed on, a resubscription from another
-/// login, a token that the back end set anew.
+/// An originalTransactionId that passed to another account: a device changed owners, another login resubscribed, or the
+/// back end set a new token.
 public struct AccountTransfer: Hashable, Sendable {
   public let kind: AccountAssociation.Kind
   public let originalTransactionID: String
   public let from: String
   public let to: String
-  /// When the later account was first said, or bought the period that it was said of.
+  /// The first statement of the later account, or the purchase of its period.
   public let date: Timestamp
 
-  /// Every change of account among `attributions`, by date; claims change no account.
+  /// Returns every change of account, by date.
   ///
-  /// The first account that was said of a period counts from its purchase, since a history that is read in one go says
-  /// everything at one time; one that was said of it later counts from then. So a token that the back end sets anew, and that
-  /// Apple then tells of every period, is one transfer.
+  /// Claims change no account.
   ///
-  /// Several accounts that were said at one time, as when two users bring the same receipt, are no transfer: which of
-  /// them came first is not known. One that was known before goes on until another account is said alone.
+  /// The first account of a period counts from its purchase, since a complete history has one time for all its
+  /// statements. A later account of the period counts from its statement. A new token that the back end sets, and Apple
+  /// then reports for every period, is therefore one transfer.
+  ///
+  /// Several accounts at one time, as when two users bring one receipt, are not a transfer: their order is unknown. The
+  /// earlier account continues until another one appears without it.
   public static func all(in attributions: [AccountAssociation], purchases: [Purchase]) -> [AccountTransfer] {
     let attributions = attributions.contains(where: \.isClaimed) ? attributions.filter { !$0.isClaimed } : attributions
     struct Subject: Hashable {
@@ -27,7 +29,7 @@ public struct AccountTransfer: Hashable, Sendable {
     func subject(_ attribution: AccountAssociation) -> Subject {
       Subject(kind: attribution.kind, original: attribution.originalTransactionID)
     }
-    // Mostly an originalTransactionId belongs to one account for ever, and nothing more need be looked at.
+    // Usually an originalTransactionId has one account, and needs no further work.
     var (first, passed): ([Subject: ByteComparedText], Set<Subject>) = ([:], [])
     for attribution in attributions {
       let (subject, account) = (subject(attribution), ByteComparedText(attribution.value))
@@ -75,12 +77,14 @@ public struct AccountTransfer: Hashable, Sendable {
     }
   }
 
-  /// An account at one of the times at which it was said.
+  /// An account at one time of its statements.
   private struct Telling {
     var value: ByteComparedText
     var date: Timestamp
 
-    /// In the order in which they were first said; those that were said last of all come once more at the end.
+    /// Returns the accounts in the order of their first statements.
+    ///
+    /// The latest ones are repeated at the end.
     static func inOrder(_ attributions: [AccountAssociation]) -> [Telling] {
       let byFirst = attributions.sorted {
         ($0.firstAsOf, $0.lastAsOf, ByteComparedText($0.value)) < (
@@ -99,26 +103,26 @@ public struct AccountTransfer: Hashable, Sendable {
 }
 
 extension AccountTransfer {
-  /// Whose each originalTransactionId is now that passed from one account to another, by the kind of account.
+  /// Returns the present account of each transferred originalTransactionId, by kind.
   ///
-  /// - Parameter transfers: by date, as `all` gives them.
+  /// - Parameter transfers: by date, as `all` returns them.
   public static func owners(after transfers: [AccountTransfer]) -> [String: [AccountAssociation.Kind: String]] {
     transfers.reduce(into: [:]) { owners, transfer in
       owners[transfer.originalTransactionID, default: [:]][transfer.kind] = transfer.to
     }
   }
 
-  /// Whether `account`, a user id or an account token, had an originalTransactionId once and has it no more.
+  /// Whether `account`, a user ID or an account token, once had an originalTransactionId and no longer has it.
   ///
   /// - Parameters:
-  ///   - owners: whose it is now.
-  ///   - attributions: to whom it was ever said to belong.
+  ///   - owners: the present accounts.
+  ///   - attributions: all accounts, past and present.
   public static func isFormer(
     _ account: String, _ owners: [AccountAssociation.Kind: String], among attributions: [AccountAssociation]
   ) -> Bool {
     let proven = attributions.filter { !$0.isClaimed }
     let had = proven.filter { $0.names(account) }.map(\.kind)
-    // A token that is set anew for one and the same user takes nothing from them; one of a later purchase may be another's.
+    // A new token of the same user removes no purchase. A token of a later purchase may be another user's.
     let isOfOneUser = owners[.userID] == nil && proven.contains { $0.kind == .userID }
     if isOfOneUser, had.allSatisfy({ $0 == .appAccountToken }), let token = owners[.appAccountToken] {
       let lines = Set(proven.filter { $0.kind == .appAccountToken && $0.names(account) }.map(\.line))
@@ -134,14 +138,14 @@ extension AccountTransfer {
 }
 
 extension JSONObject {
-  /// Whose a subscription is: a user id, an account token, or both.
+  /// Creates the owner of a subscription: a user ID, an account token, or both.
   public init(owner accounts: [AccountAssociation.Kind: String]) {
     self.init(accounts.sorted { $0.key.rawValue < $1.key.rawValue }.map { ($0.key.name, .string($0.value)) })
   }
 }
 
 extension AccountAssociation {
-  /// An account as attributions of the kind have it.
+  /// The account in the form of the attributions of this kind.
   fileprivate static func value(_ kind: Kind, _ account: String) -> String {
     kind == .appAccountToken ? Alias.normalized(accountToken: account) : account
   }
@@ -152,7 +156,7 @@ extension AccountAssociation {
 }
 
 extension PurchaseKey {
-  /// Where it is within one app and environment.
+  /// The position within one app and environment.
   fileprivate struct Place: Hashable {
     var original: String, line: Line
   }

@@ -1,14 +1,16 @@
 public import Time
 
-/// An id by which somebody may ask for a purchase, other than its originalTransactionId.
+/// An ID that finds a purchase, other than its originalTransactionId.
 public struct Alias: Hashable, Sendable {
   public enum Kind: Int, Hashable, Sendable, CaseIterable {
     case transactionID = 1
     case webOrderLineItemID = 2
     case appTransactionID = 3
-    /// The account that the app gave when it was bought: shared accounts exist, so it may find several customers.
+    /// The account that the app set at the purchase.
+    ///
+    /// Shared accounts may find several customers.
     case appAccountToken = 4
-    /// The id on the customer's invoice, of an order that Apple was asked about.
+    /// The ID on the customer's invoice, of an order that was looked up at Apple.
     case orderID = 5
 
     public var name: String { "\(self)" }
@@ -17,10 +19,10 @@ public struct Alias: Hashable, Sendable {
   public var kind: Kind
   public var id: String
   public var originalTransactionID: String
-  /// Empty for what is said of the whole subscription.
+  /// Empty for the whole subscription.
   public var line: Line
   public var asOf: Timestamp
-  /// Whether only an unsigned message gives the purchase this id.
+  /// Whether only an unsigned message assigns the ID.
   public internal(set) var isClaimed: Bool
 
   init(
@@ -34,17 +36,17 @@ public struct Alias: Hashable, Sendable {
     self.isClaimed = isClaimed
   }
 
-  /// Another transaction id of `key`, as an unsigned body says: V1 makes a new one with every restore.
+  /// Creates another transaction ID of `key` from an unsigned body: V1 creates a new one with every restore.
   public init(transactionID: String, of key: PurchaseKey, asOf: Timestamp) {
     self.init(.transactionID, transactionID, key.originalTransactionID, key.line, asOf: asOf, isClaimed: true)
   }
 
-  /// The order in which `key` was bought, as Apple answered when it was asked about the order.
+  /// Creates the alias for the order of `key` from Apple's order lookup.
   public init(orderID: String, of key: PurchaseKey, asOf: Timestamp) {
     self.init(.orderID, orderID, key.originalTransactionID, key.line, asOf: asOf, isClaimed: false)
   }
 
-  /// Apple writes UUIDs in either case; they are compared in lower case.
+  /// Returns the token in lower case, since Apple writes UUIDs in either case.
   public static func normalized(accountToken: String) -> String { accountToken.lowercased() }
 
   static func all(of statement: PurchaseStatement) -> [Alias] {

@@ -1,4 +1,6 @@
-/// What can be known of a customer's purchase of the app itself; Apple: AppTransaction.
+/// The fields of a customer's purchase of the app.
+///
+/// Apple: AppTransaction.
 public enum AppTransactionField: Int, FactField {
   case appTransactionId, appAppleId, applicationVersion, originalApplicationVersion, originalPurchaseDate, preorderDate,
     originalPlatform, versionExternalIdentifier

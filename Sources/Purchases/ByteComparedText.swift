@@ -1,7 +1,7 @@
-/// A text as tables and programs compare it: byte by byte.
+/// A text that is compared byte by byte, as in tables.
 ///
-/// Swift takes two texts for equal that only look alike: é as one letter, and as e with an accent. Ids of users are not
-/// for us to read.
+/// Swift treats canonically equivalent texts as equal: é as one character, and as e with an accent. User IDs must not
+/// be interpreted.
 struct ByteComparedText: Hashable, Comparable, Sendable {
   let text: String
 

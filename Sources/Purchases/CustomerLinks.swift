@@ -1,16 +1,15 @@
-/// A fact that two originalTransactionIds belong to one customer, or that one belongs to an appTransactionId.
+/// A link between two originalTransactionIds of one customer, or between one and its appTransactionId.
 ///
-/// A link comes from what nobody but Apple can make: the lines of one verified receipt, an equal signed
-/// appTransactionId, or one answer that Switchyard fetched from Apple. The set of links only grows. The account token
-/// makes none: people share accounts.
+/// Only Apple's data creates a link: the lines of one verified receipt, an equal signed appTransactionId, or one
+/// response that Switchyard fetched from Apple. The set of links only grows. Account tokens create no links: people
+/// share accounts.
 public struct CustomerLink: Hashable, Sendable {
   public let app: String
   public let environment: Environment
-  /// The smaller of the two.
   public let a: CustomerNode
   public let b: CustomerNode
 
-  /// The two in order, whichever way round they are given.
+  /// Creates a link of the two nodes in any order.
   public init(app: String, environment: Environment, _ a: CustomerNode, _ b: CustomerNode) {
     self.app = app
     self.environment = environment
@@ -18,7 +17,7 @@ public struct CustomerLink: Hashable, Sendable {
     self.b = max(a, b)
   }
 
-  /// Returns the links that make one customer of these originalTransactionIds: one between each id and the next.
+  /// Returns the links that join these originalTransactionIds: one between each ID and the next.
   public static func chain(_ ids: [String], app: String, environment: Environment) -> [CustomerLink] {
     zip(ids, ids.dropFirst()).map { first, second in
       CustomerLink(app: app, environment: environment, .originalTransactionID(first), .originalTransactionID(second))
@@ -26,12 +25,12 @@ public struct CustomerLink: Hashable, Sendable {
   }
 }
 
-/// A member of a customer.
 public enum CustomerNode: Hashable, Sendable, Comparable {
   case originalTransactionID(String)
   case appTransactionID(String)
 
-  /// As it stands in a table: `o` or `t` before the id, so that a customer's label is an originalTransactionId when it has one.
+  /// The text in tables: `o` or `t` before the ID, so that a customer's label is an originalTransactionId if it has
+  /// one.
   public var text: String {
     switch self {
     case .originalTransactionID(let id): "o\(id)"
@@ -39,7 +38,7 @@ public enum CustomerNode: Hashable, Sendable, Comparable {
     }
   }
 
-  /// The id itself, by which the customer can be asked for.
+  /// The ID by which the customer can be found.
   public var id: String {
     switch self {
     case .originalTransactionID(let id), .appTransactionID(let id): id
@@ -65,21 +64,22 @@ public enum CustomerNode: Hashable, Sendable, Comparable {
   }
 }
 
-/// Which customer each node of one app and environment belongs to: the connected component, called by its smallest member.
+/// The customer of each node in one app and environment: the connected component, named by its smallest member.
 ///
-/// Derived from the links alone; what a table keeps of it is a cache. Nodes do not name their app: links of two apps or
-/// environments never go into one of these.
+/// Derived only from the links. A table with it is a cache. Nodes do not name their app, so never mix links of several
+/// apps or environments.
 public struct CustomerLabels: Sendable {
   private var components = DisjointSets<CustomerNode>()
 
   public init() {}
 
-  /// Notes that `node` was called `label` so far.
+  /// Adds an earlier label of `node`.
   public mutating func note(_ node: CustomerNode, label: CustomerNode) { components.join(node, label) }
 
-  /// Makes one customer of the two.
   public mutating func join(_ a: CustomerNode, _ b: CustomerNode) { components.join(a, b) }
 
-  /// The smallest member of the customer to whom `node` belongs; a node never heard of is a customer of its own.
+  /// Returns the smallest member of the node's customer.
+  ///
+  /// An unknown node is a separate customer.
   public mutating func label(of node: CustomerNode) -> CustomerNode { components.label(of: node) }
 }

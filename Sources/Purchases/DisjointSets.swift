@@ -1,4 +1,4 @@
-/// Which nodes belong together, each set called by its smallest member, whatever the order in which they were joined.
+/// The sets of joined nodes, each named by its smallest member, regardless of the order of joins.
 struct DisjointSets<Node: Hashable & Comparable & Sendable>: Sendable {
   private var parents: [Node: Node] = [:]
 
@@ -7,7 +7,9 @@ struct DisjointSets<Node: Hashable & Comparable & Sendable>: Sendable {
     if rootA != rootB { parents[max(rootA, rootB)] = min(rootA, rootB) }
   }
 
-  /// The smallest member of the set of `node`; a node never heard of is a set of its own.
+  /// Returns the smallest member of the node's set.
+  ///
+  /// An unknown node is a separate set.
   mutating func label(of node: Node) -> Node {
     var root = node
     while let parent = parents[root] { root = parent }

@@ -1,8 +1,8 @@
-/// Where a purchase was made; a purchase of one environment is never known in another.
+/// The environment of a purchase, which no other environment knows.
 public enum Environment: String, Hashable, Sendable, CaseIterable {
   case production = "Production"
   case sandbox = "Sandbox"
-  /// StoreKit testing in Xcode: signed by nobody we know.
+  /// StoreKit testing in Xcode, without Apple's signature.
   case xcode = "Xcode"
   case localTesting = "LocalTesting"
 }

@@ -2,7 +2,7 @@ public import JSON
 import Time
 
 extension Event {
-  /// What happened and to what, by Apple's V2 names: the same wherever an event is shown.
+  /// The event by Apple's V2 names.
   public var json: JSONObject {
     var object: JSONObject = [
       "notificationType": .string(notificationType), "date": .integer(date.sinceEpoch),

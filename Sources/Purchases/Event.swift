@@ -1,26 +1,30 @@
 public import JSON
 public import Time
 
-/// Something that happened, in the vocabulary of Notifications V2, whichever generation told of it.
+/// An event in the vocabulary of Notifications V2, for every version of the source.
 public struct Event: Hashable, Sendable {
   public var app: String
   public var environment: Environment
-  /// Apple's notificationUUID; nil for generations that have none.
+  /// Apple's notificationUUID.
+  ///
+  /// `nil` for versions without it.
   public var notificationUUID: String?
   public var notificationType: String
   public var subtype: String?
-  /// Nil for events about no purchase: TEST, summaries, external purchase tokens.
+  /// `nil` for events without a purchase: TEST, summaries, external purchase tokens.
   public var originalTransactionID: String?
   public var transactionID: String?
   public var line: Line?
-  /// When it happened, by the event's own row of `Mappings`: a purchase date, a revocation date, else when it was signed.
+  /// The date by the event's row of `Mappings`: a purchase date, a revocation date, otherwise the signing date.
   public var date: Timestamp
   public var source: Source
   public var rank: Rank
-  /// What the envelope says beside the purchase: a summary's counts, a token, the reason of a refund request.
+  /// The envelope's data about more than the purchase: a summary's counts, a token, the reason of a refund request.
   public var details: JSONObject
   public var message: [UInt8]
-  /// The row of `Mappings` that classified it; nil for a type that no row knows.
+  /// The row of `Mappings` that classified the event.
+  ///
+  /// `nil` for a type without a row.
   public var rule: String?
 
   public init(
@@ -44,9 +48,9 @@ public struct Event: Hashable, Sendable {
     self.rule = rule
   }
 
-  /// What makes two events one, across generations: the same thing, of the same line, in the same second.
+  /// The identity of an event across versions: the same event of the same line in the same second.
   ///
-  /// An event about no purchase is known by its UUID alone. Seconds, because V1 bodies tell no more.
+  /// An event without a purchase has only its UUID. V1 bodies have no milliseconds.
   public var meaning: Meaning {
     Meaning(
       app: app, environment: environment, notificationType: notificationType, subtype: subtype ?? "",

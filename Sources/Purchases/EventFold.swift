@@ -1,16 +1,16 @@
 import JSON
 import Time
 
-/// Something that happened, with everybody who told of it.
+/// An event with the statements of all its sources.
 public struct MergedEvent: Hashable, Sendable {
-  /// The telling with the most authority, then the latest.
+  /// The statement with the highest authority, then the latest.
   public let event: Event
-  /// All of them, the best first.
+  /// All statements, the best first.
   public private(set) var tellings: [Event]
-  /// Whether no signed notification told of it: it is read off what Apple signed of the purchase.
+  /// Whether no signed notification reported it: it is inferred from a signed purchase.
   public let isLearned: Bool
 
-  /// Whether unsigned messages alone tell of it, and no signed purchase shows the same.
+  /// Whether only unsigned messages report it, and no signed purchase shows it.
   public var isClaimed: Bool { !event.source.isSigned }
 
   /// - Parameter tellings: at least one, the best first.
@@ -21,21 +21,22 @@ public struct MergedEvent: Hashable, Sendable {
 
   init(learned event: Event) { (self.event, tellings, isLearned) = (event, [event], true) }
 
-  /// Adds what claims say of it too; the event itself stays as it was learned.
+  /// Adds claims of the same event, which stays as inferred.
   mutating func add(claims: [Event]) {
     tellings += Set(claims).sorted { $1.isOutranked(by: $0) }
   }
 
-  /// Each event once, by date, with its tellings.
+  /// Returns each event once, by date, with its statements.
   ///
-  /// Tellings are of one event when Apple gave them one UUID (a notification sent again may be signed anew, and what
-  /// happened "when it was signed" then has another date), and when they mean the same (a V1 retry of what V2 said).
-  /// - Parameter purchases: what the events are about, as far as it is known: a purchase may be told of by several lines.
+  /// Statements belong to one event if they share Apple's UUID or their meaning. A notification that is sent again may
+  /// have a new signature and date. A V1 retry may repeat a V2 notification.
+  ///
+  /// - Parameter purchases: the known purchases of the events, since several lines may state one purchase.
   public static func all(in events: [Event], purchases: [Purchase] = []) -> [MergedEvent] {
     struct UUID: Hashable {
       var app: String, environment: Environment, text: String
     }
-    // Those that are told of under another name than theirs.
+    // Purchases with statements under another line.
     var lines: [PurchaseKey: Line] = [:]
     for purchase in purchases {
       for statement in purchase.statements where statement.key.line != purchase.key.line {
@@ -54,7 +55,7 @@ public struct MergedEvent: Hashable, Sendable {
         join(place, by: UUID(app: event.app, environment: event.environment, text: text), &byUUID)
       }
     }
-    // In the order in which they come, which is mostly that of their dates: what is in order is sorted at once.
+    // In order of arrival, which is mostly the order of dates, so that the sort is fast.
     var groups: [Int: Int] = [:]
     var told: [[Event]] = []
     for (place, event) in events.enumerated() {
@@ -73,7 +74,9 @@ public struct MergedEvent: Hashable, Sendable {
     return inOrder(occurrences) { a, b in a.event.isOutranked(by: b.event) }
   }
 
-  /// By date, of one date as `comes` says, else as they are: dates are compared, not events moved about.
+  /// Sorts by date, then by `comes`, otherwise stably.
+  ///
+  /// It compares dates instead of moving events.
   static func inOrder(_ occurrences: [MergedEvent], _ comes: (MergedEvent, MergedEvent) -> Bool) -> [MergedEvent] {
     let dates = occurrences.map(\.event.date)
     func comesBefore(_ a: Int, _ b: Int) -> Bool {
@@ -87,10 +90,10 @@ public struct MergedEvent: Hashable, Sendable {
 }
 
 extension Event {
-  /// Each event once, by date: of several tellings the one with the most authority, then the latest told.
+  /// Returns each event once, by date: the statement with the highest authority, then the latest.
   public static func fold(_ events: [Event]) -> [Event] { MergedEvent.all(in: events).map(\.event) }
 
-  /// What it means when a purchase's lines are all called by one name.
+  /// Returns the meaning with one line for each purchase.
   fileprivate func meaning(in lines: [PurchaseKey: Line]) -> Meaning {
     guard let line, let originalTransactionID, !lines.isEmpty else { return meaning }
     let key = PurchaseKey(app: app, environment: environment, originalTransactionID: originalTransactionID, line: line)
@@ -100,8 +103,7 @@ extension Event {
     return event.meaning
   }
 
-  /// What is signed first, then by authority, by rank, by what is written: a total order, so that no order of arrival
-  /// shows through.
+  /// Compares by signature, authority, rank and contents: a total order, independent of the order of arrival.
   fileprivate func isOutranked(by other: Event) -> Bool {
     if source.isSigned != other.source.isSigned { return other.source.isSigned }
     if source != other.source { return source < other.source }

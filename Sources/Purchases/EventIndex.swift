@@ -1,15 +1,15 @@
 import Time
 
-/// The names by which an event says which purchase it is about: a line or a transaction id below one originalTransactionId.
+/// A name by which an event refers to a purchase: a line or a transaction ID of one originalTransactionId.
 ///
-/// The same relation as `Purchase.isTold(by:)`, as keys of dictionaries: events and purchases find each other without
-/// comparing every event with every purchase.
+/// The relation of `Purchase.isTold(by:)` as dictionary keys, so that events and purchases find each other without
+/// comparing every pair.
 private struct EventName: Hashable {
   enum Kind: Hashable { case line, transactionID }
 
   let app: String, environment: Environment, originalTransactionID: String, kind: Kind, text: String
 
-  /// The names that an event uses; none for an event about no purchase.
+  /// Returns the names in an event, empty for an event without a purchase.
   static func names(of event: Event) -> [EventName] {
     guard let original = event.originalTransactionID else { return [] }
     func name(_ kind: Kind, _ text: String) -> EventName {
@@ -21,7 +21,9 @@ private struct EventName: Hashable {
     return [line, transaction].compactMap { $0 }
   }
 
-  /// Calls `body` with each name under which events may tell of `purchase`, until it returns true; whether it did.
+  /// Calls `body` with each name of `purchase` in events until it returns true.
+  ///
+  /// Returns whether it did.
   static func anyName(of purchase: Purchase, satisfies body: (EventName) -> Bool) -> Bool {
     let key = purchase.key
     func name(_ kind: Kind, _ text: String) -> EventName {
@@ -36,13 +38,12 @@ private struct EventName: Hashable {
     }
   }
 
-  /// Xcode calls its first transaction, and in receipts every one, "0".
+  /// Returns false for "0", the first transaction ID of Xcode, and every one in its receipts.
   private static func isID(_ text: String) -> Bool { text != "" && text != "0" }
 }
 
-/// Events by the purchases that they tell of.
+/// Events by the purchases that they report.
 struct EventIndex {
-  /// The seconds of the events that use each name.
   private var seconds: [EventName: Set<Int64>] = [:]
 
   init(_ events: some Sequence<Event>) {
@@ -51,19 +52,19 @@ struct EventIndex {
     }
   }
 
-  /// Whether any of the events tells of `purchase`.
+  /// Whether any of the events reports `purchase`.
   func tells(of purchase: Purchase) -> Bool {
     EventName.anyName(of: purchase) { seconds[$0] != nil }
   }
 
-  /// Whether any of the events tells of `purchase` in the second of `date`.
+  /// Whether any of the events reports `purchase` in the second of `date`.
   func tells(of purchase: Purchase, at date: Timestamp) -> Bool {
     let second = date.wholeSeconds
     return EventName.anyName(of: purchase) { seconds[$0]?.contains(second) ?? false }
   }
 }
 
-/// Events that are learned from signed purchases, by what an event that says the same would have.
+/// Events that are inferred from signed purchases, by the content of an equal notification.
 struct InferredEvents {
   private struct Entry: Hashable {
     let name: EventName, second: Int64, notificationType: String, subtype: String?
@@ -75,7 +76,7 @@ struct InferredEvents {
     }
   }
 
-  /// What a V1 body without the row says: everything but the line.
+  /// The content of a V1 event without a row: all but the line.
   private struct Lineless: Hashable {
     let original: String?, second: Int64, notificationType: String, subtype: String?
 
@@ -86,10 +87,12 @@ struct InferredEvents {
   }
 
   private var places: [Entry: Int] = [:]
-  /// Nil where several say the same of different lines.
+  /// `nil` if several lines have the same content.
   private var lineless: [Lineless: Int?] = [:]
 
-  /// Notes the place of an event that was learned from `purchase`; of several that share a name the first keeps it.
+  /// Stores the position of an event inferred from `purchase`.
+  ///
+  /// The first of several with one name keeps it.
   mutating func insert(_ event: Event, of purchase: Purchase, at place: Int) {
     let key = Lineless(event)
     lineless[key] = .some(lineless[key] == nil ? place : nil)
@@ -100,7 +103,7 @@ struct InferredEvents {
     }
   }
 
-  /// The place of the learned event that says the same as `occurrence`: its type, subtype, purchase and second.
+  /// Returns the position of the inferred event with the same type, subtype, purchase and second.
   func place(of occurrence: MergedEvent) -> Int? {
     for telling in occurrence.tellings {
       for name in EventName.names(of: telling) {
@@ -114,9 +117,9 @@ struct InferredEvents {
   }
 }
 
-/// The periods of subscriptions by the names that events use, to say which events are no longer news.
+/// The periods of subscriptions by the names in events, to find superseded events.
 public struct PeriodIndex: Sendable {
-  /// For each name whether a later period was bought than the last that has it.
+  /// Whether a later period was bought than the last one with the name.
   private var isSuperseded: [EventName: Bool] = [:]
 
   public init(_ subscriptions: [Subscription]) {
@@ -131,9 +134,11 @@ public struct PeriodIndex: Sendable {
     }
   }
 
-  /// Whether `event` tells of a period after which another was bought: it is kept, and no longer news.
+  /// Whether another period was bought after the event's one.
+  ///
+  /// A superseded event is kept.
   public func isSuperseded(_ event: Event) -> Bool {
-    // The last period that it tells of decides, by whichever of its names.
+    // The last period under any of the event's names decides.
     let told = EventName.names(of: event).compactMap { isSuperseded[$0] }
     return !told.isEmpty && !told.contains(false)
   }

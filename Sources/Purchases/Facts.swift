@@ -1,27 +1,29 @@
 public import JSON
 public import Time
 
-/// What kind of value a field holds.
+/// The type of a field's value.
 public enum FactKind: String, Sendable {
   case text, integer, flag
   /// Whole milliseconds since 1970.
   case date
-  /// A structure of Apple's that is kept as it came.
+  /// A structure of Apple's data, kept unchanged.
   case structure
 }
 
-/// The names of what can be said about one thing; the cases are Apple's V2 field names, numbered from 0.
+/// The fields of a statement.
+///
+/// The cases are Apple's V2 field names, numbered from 0.
 public protocol FactField: RawRepresentable, Hashable, Sendable, CaseIterable where RawValue == Int {
   var kind: FactKind { get }
   static var names: FieldNames { get }
-  /// What stands until it is stated anew: a source that does not speak by absence takes it back by no silence of its own.
+  /// The fields that stay until they are stated again: unless omissions of a source have a meaning, it cannot clear
+  /// them by omission.
   static var marks: [Self] { get }
 }
 
 extension FactField {
   public static var marks: [Self] { [] }
 
-  /// Apple's V2 name of the field.
   public var name: String { Self.names[rawValue] }
 
   public init?(name: String) {
@@ -30,10 +32,10 @@ extension FactField {
   }
 }
 
-/// The names of a list of fields, both ways.
+/// The names of a list of fields, in both directions.
 public struct FieldNames: Sendable {
   private let names: [String]
-  /// Each as it begins a member of a JSON object: quoted, with its colon.
+  /// Each name as the beginning of a JSON member: quoted, with its colon.
   private let labels: [[UInt8]]
   private let table: KnownKeys
 
@@ -52,20 +54,20 @@ public struct FieldNames: Sendable {
   func place(of name: String) -> Int? { table.place(of: name) }
 }
 
-/// What somebody said about one thing: a value for some of its fields, each of the field's kind.
+/// A source's statement: values for some fields, each of the field's type.
 ///
-/// A value is stated, or inferred from what was stated (a type from the presence of an expiry, say). An inferred one gives
-/// way to whoever states the field.
+/// A value is stated, or inferred from stated values, for example a type from an expiry date. A stated value replaces
+/// an inferred one.
 public struct Facts<Field: FactField>: Hashable, Sendable {
-  /// Those of the known fields, in declaration order.
+  /// The values of the known fields, in declaration order.
   private var values: [JSONValue] = []
-  /// Which fields have a value: one bit for each, by its number.
+  /// A bit for each field with a value, by its number.
   private var presences: UInt64 = 0
   private var inferences: UInt64 = 0
 
   public init() {}
 
-  /// What a payload of Apple's V2 states: every member that has a field's name and is of its kind.
+  /// Creates the facts of a V2 payload: every member with a field's name and type.
   @specialized(where Field == PurchaseField)
   @specialized(where Field == RenewalField)
   public init(stated payload: JSONObject) {
@@ -77,9 +79,11 @@ public struct Facts<Field: FactField>: Hashable, Sendable {
 
   public subscript(field: Field) -> JSONValue? { has(field) ? values[place(field)] : nil }
 
-  /// Notes `value` and returns true; returns false when it is not of the field's kind, and notes nothing.
+  /// Sets a value.
   ///
-  /// Dates may have fractions (Xcode's do) and are rounded to milliseconds; whole numbers may be written `1.0`.
+  /// Returns false, without a change, if the type is wrong.
+  ///
+  /// Dates with fractions (as in Xcode) are rounded to milliseconds. Whole numbers may be written `1.0`.
   @discardableResult
   public mutating func set(_ field: Field, _ value: JSONValue) -> Bool {
     guard let normal = Self.normal(value, field.kind) else { return false }
@@ -88,8 +92,9 @@ public struct Facts<Field: FactField>: Hashable, Sendable {
     return true
   }
 
-  /// Notes `value` as one that nobody stated and returns true; returns false, and notes nothing, when it is not of the
-  /// field's kind or the field has been stated.
+  /// Sets an inferred value.
+  ///
+  /// Returns false, without a change, if the type is wrong or the field is stated.
   @discardableResult
   public mutating func infer(_ field: Field, _ value: JSONValue) -> Bool {
     guard !has(field) || isInferred(field), let normal = Self.normal(value, field.kind) else { return false }
@@ -98,12 +103,12 @@ public struct Facts<Field: FactField>: Hashable, Sendable {
     return true
   }
 
-  /// Whether the field has a value that nobody stated.
+  /// Whether the field's value is inferred.
   public func isInferred(_ field: Field) -> Bool { inferences & bit(field) != 0 }
 
   private func has(_ field: Field) -> Bool { presences & bit(field) != 0 }
   private func bit(_ field: Field) -> UInt64 { 1 << UInt64(field.rawValue) }
-  /// Where its value stands, or would: after those of the fields before it.
+  /// Returns the position of the field's value, after those of earlier fields.
   private func place(_ field: Field) -> Int { (presences & (bit(field) - 1)).nonzeroBitCount }
 
   private mutating func put(_ value: JSONValue, _ field: Field) {
@@ -112,7 +117,7 @@ public struct Facts<Field: FactField>: Hashable, Sendable {
       values[place] = value
     } else {
       if values.capacity == 0 { values.reserveCapacity(24) }
-      // Apple's order is mostly ours.
+      // Apple's order is mostly the declaration order.
       if place == values.count { values.append(value) } else { values.insert(value, at: place) }
       presences |= bit(field)
     }
@@ -123,7 +128,7 @@ public struct Facts<Field: FactField>: Hashable, Sendable {
   public func flag(_ field: Field) -> Bool? { self[field]?.bool }
   public func date(_ field: Field) -> Timestamp? { self[field]?.milliseconds }
 
-  /// The fields that have a value, stated or inferred, in declaration order.
+  /// The fields with a value, stated or inferred, in declaration order.
   public var known: [(field: Field, value: JSONValue)] {
     Field.allCases.compactMap { field in self[field].map { (field, $0) } }
   }
@@ -144,12 +149,14 @@ public struct Facts<Field: FactField>: Hashable, Sendable {
 }
 
 extension Facts {
-  /// The member of `json` that lists the names of the inferred fields; no field of Apple's is called so.
+  /// The member of `json` with the names of the inferred fields.
+  ///
+  /// No Apple field has this name.
   private static var inferredMember: String { "inferred" }
 
-  /// The facts as a JSON object with Apple's V2 names, in declaration order: equal facts, equal bytes.
+  /// The facts as JSON with Apple's V2 names in declaration order, so that equal facts have equal bytes.
   ///
-  /// When some are inferred, a last member `inferred` lists their names.
+  /// A last member `inferred` lists the names of inferred fields, if any.
   public var json: JSONObject {
     let names = Field.names
     var members: [JSONObject.Member] = []
@@ -166,11 +173,11 @@ extension Facts {
     return JSONObject(uniqueMembers: members)
   }
 
-  /// The bytes of `json`.
+  /// Returns the bytes of `json`.
   @specialized(where Field == PurchaseField)
   @specialized(where Field == RenewalField)
   public func encoded() -> [UInt8] {
-    // Nobody's own statement infers: only what V1 says is written by way of the object.
+    // Only V1 statements have inferred values, and are written with the object.
     guard inferences == 0 else { return json.encoded() }
     let names = Field.names
     var output: [UInt8] = []
@@ -187,7 +194,9 @@ extension Facts {
     return output
   }
 
-  /// Reads back what `json` wrote; members of other names or kinds (a newer build's) are left out.
+  /// Reads the output of `json`.
+  ///
+  /// Members of other names or types (a newer build's) are ignored.
   public init(json: JSONObject) {
     self.init()
     let inferred = json[Self.inferredMember]?.array.map { Set($0.compactMap(\.string)) } ?? []

@@ -1,20 +1,19 @@
 public import Time
 
-/// Where the value of a field comes from.
+/// The origin of a field's value.
 public struct FieldOrigin: Hashable, Sendable {
   public let source: Source
   public let asOf: Timestamp
-  /// The SHA-256 of the message's body.
   public let message: [UInt8]
   /// The row of `Mappings` that chose it.
   public let rule: String
-  /// Whether nobody stated it: it follows from what `source` stated.
+  /// Whether the value follows from other values of `source`.
   public let isInferred: Bool
 }
 
-/// Where the values of a fold come from, field by field.
+/// The origins of resolved values, by field.
 ///
-/// A few statements stand behind all fields: each is kept once, and each field keeps the number of its own.
+/// Few statements give all values: each is stored once, and each field has the number of its statement.
 public struct FieldOrigins<Field: FactField>: Hashable, Sendable {
   private struct Voice: Hashable, Sendable {
     let source: Source
@@ -26,7 +25,7 @@ public struct FieldOrigins<Field: FactField>: Hashable, Sendable {
   private static var none: UInt8 { .max }
 
   private var voices: [Voice] = []
-  /// For each field the place of its voice.
+  /// The number of each field's statement.
   private var places: [UInt8]
   private let rules: RuleIDs
 
@@ -35,7 +34,7 @@ public struct FieldOrigins<Field: FactField>: Hashable, Sendable {
     self.rules = rules
   }
 
-  /// Where the value of `field` comes from; nil when it has none.
+  /// Returns the origin of the field's value, or `nil` without a value.
   public subscript(field: Field) -> FieldOrigin? {
     let place = places[field.rawValue]
     guard place != Self.none else { return nil }
@@ -45,17 +44,17 @@ public struct FieldOrigins<Field: FactField>: Hashable, Sendable {
       isInferred: voice.isInferred)
   }
 
-  /// As of when an unsigned source with a vote last spoke, of those behind the fields; nil when there is none.
+  /// The latest time of an unsigned voting source among the origins, or `nil`.
   var claimedAsOf: Timestamp? { voices.filter(\.source.isClaimed).map(\.asOf).max() }
 
-  /// How many fields have a value.
+  /// The number of fields with a value.
   public var count: Int { places.count { $0 != Self.none } }
 
   mutating func note(
     _ field: Field, _ source: Source, asOf: Timestamp, message: [UInt8], isInferred: Bool
   ) {
     let voice = Voice(source: source, asOf: asOf, message: message, isInferred: isInferred)
-    // No more than there are fields: a number of eight bits is enough.
+    // There are at most as many as fields, so eight bits suffice.
     let place = voices.lastIndex(of: voice) ?? voices.count
     if place == voices.count { voices.append(voice) }
     places[field.rawValue] = UInt8(place)

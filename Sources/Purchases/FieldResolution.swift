@@ -1,13 +1,13 @@
 import Time
 
-/// Which statement gives a field its value, and why the others do not.
+/// The statement that gives a field its value, and the outcome of the others.
 ///
-/// The highest authority that states the field wins. An inferred value counts only if no source states the field. A signed
-/// payload without a field whose absence speaks says "none": it silences statements that are not later.
+/// The highest authority that states the field wins. An inferred value counts only if no source states the field. A
+/// signed payload that omits a field whose omission has a meaning clears the statements that are not later.
 struct FieldResolution {
-  /// The place of the statement that counts; `nil` if none does.
+  /// The index of the statement that counts, or `nil`.
   let chosen: Int?
-  /// The other statements that have a value for the field.
+  /// The other statements with a value for the field.
   let others: [(place: Int, verdict: Outcome)]
 
   /// - Parameter byAuthority: the latest statements, the highest authority first.

@@ -1,33 +1,34 @@
 public import JSON
 public import Time
 
-/// Whether a statement about a field counts, and why not.
+/// The outcome of a statement about a field.
 public enum Outcome: String, Hashable, Sendable, CaseIterable {
-  /// It is the value.
+  /// Its value counts.
   case counts
-  /// A higher authority, or a later statement of the same, has a value of the same kind.
+  /// A higher authority, or a later statement of the same source, has a value of the same kind.
   case outranked
-  /// It is inferred, and somebody stated the field.
+  /// It is inferred, and another source states the field.
   case givesWay
-  /// A signed payload that is not earlier says "none" by leaving the field out.
+  /// A signed payload that is not earlier omits the field, which clears it.
   case silenced
-  /// The source is not asked about the field.
+  /// The source does not vote on the field.
   case noVote
 }
 
-/// What one source says about one field, and whether it counts.
+/// A source's statement about one field, with its outcome.
 public struct FieldStatement<Field: FactField>: Hashable, Sendable {
   public let value: JSONValue
   public let source: Source
   public let asOf: Timestamp
-  /// The SHA-256 of the message's body.
   public let message: [UInt8]
   public let isInferred: Bool
-  /// All that the source said with it.
+  /// All facts of the statement.
   public let facts: Facts<Field>
   public let verdict: Outcome
 
-  /// The statements that have a value for `field`, by authority, of which at most one counts.
+  /// Returns the statements with a value for `field`, by authority.
+  ///
+  /// At most one counts.
   public static func all<Key>(
     about field: Field, in statements: [Statement<Key, Field>], rules: FoldRules<Field>
   ) -> [Self] {

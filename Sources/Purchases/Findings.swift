@@ -1,29 +1,30 @@
-/// All that one message taught: what it stated, what happened, and who belongs together.
+/// The contents of one message: statements, events and customer links.
 public struct Findings: Hashable, Sendable {
   public var app: String
   public var environment: Environment
-  /// Whether Apple gave us the message in answer to a question of ours: what is unsigned in it is proven all the same.
+  /// Whether Switchyard fetched the message from Apple: then its unsigned data is proven too.
   public var isFetched = false
   public var purchases: [PurchaseStatement] = []
   public var renewals: [RenewalStatement] = []
   public var appTransactions: [AppTransactionStatement] = []
   public var events: [Event] = []
-  /// Who belongs together, by Apple's word alone.
+  /// The customer links by only Apple's data.
   public var links: [CustomerLink] = []
-  /// Ids that an unsigned message names together.
+  /// The IDs that an unsigned message names together.
   ///
-  /// They join nobody: anybody who has an old copy of the app can make such a message.
+  /// They join no customers: any holder of an old copy of the app can create such a message.
   public var claimedLinks: [CustomerLink] = []
-  /// The ids under which the app's back end knows the users, as it said.
+  /// The user IDs from the app's back end.
   public var userIDs: [AccountAssociation] = []
-  /// Of `originalTransactionIDs` those of a verified receipt that does not sign its environment: Apple has yet to confirm
-  /// that they are of this one.
+  /// The `originalTransactionIDs` in a verified receipt without a signed environment.
+  ///
+  /// Apple has not confirmed their environment yet.
   public var unplacedOriginals: Set<String> = []
-  /// The user ids that came with an id of which nothing else is known.
+  /// The user IDs that came with only a transaction's ID.
   public var waitingUserIDs: [PendingUserID] = []
-  /// By what Apple's history can be asked: of receipts, V1 bodies, answers and uploads.
+  /// The IDs for requests of Apple's history, from receipts, V1 bodies, responses and uploads.
   public var seeds: [TransactionReference] = []
-  /// Further ids of the same purchases: one V1 body may call one charge by several transaction ids.
+  /// Further IDs of the same purchases: one V1 body may name one charge by several transaction IDs.
   public var furtherAliases: [Alias] = []
 
   public init(app: String, environment: Environment) {
@@ -31,7 +32,7 @@ public struct Findings: Hashable, Sendable {
     self.environment = environment
   }
 
-  /// Adds what another part of the same message taught, of the same app and environment.
+  /// Adds the findings of another part of the message, with the same app and environment.
   public mutating func merge(_ other: Self) {
     purchases += other.purchases
     renewals += other.renewals
@@ -47,7 +48,7 @@ public struct Findings: Hashable, Sendable {
     furtherAliases += other.furtherAliases
   }
 
-  /// Every id by which one of the statements may be asked for.
+  /// The IDs that find the statements.
   public var aliases: [Alias] {
     var aliases =
       purchases.flatMap { Alias.all(of: $0) } + renewals.flatMap { Alias.all(of: $0) } + furtherAliases
@@ -55,7 +56,7 @@ public struct Findings: Hashable, Sendable {
     return aliases
   }
 
-  /// The links that the signed statements themselves make: an appTransactionId is of one customer.
+  /// The links from the signed statements: an appTransactionId belongs to one customer.
   public var derivedLinks: [CustomerLink] {
     let pairs =
       purchases.filter(\.source.isSigned).map { ($0.key.originalTransactionID, $0.facts.text(.appTransactionId)) }
@@ -68,12 +69,12 @@ public struct Findings: Hashable, Sendable {
     return Array(Set(links))
   }
 
-  /// Makes one customer of everything that the statements are about.
+  /// Joins all purchases of the statements into one customer.
   public mutating func linkCustomers() {
     links += CustomerLink.chain(originalTransactionIDs, app: app, environment: environment)
   }
 
-  /// Notes as claimed links that one message names all these purchases; leaves out what `links` joins already.
+  /// Claims links between all purchases of the message, without those that `links` joins already.
   public mutating func claimLinks() {
     var joined = CustomerLabels()
     for link in links { joined.join(link.a, link.b) }
@@ -82,19 +83,19 @@ public struct Findings: Hashable, Sendable {
     }
   }
 
-  /// Whether Apple vouches for what `source` states in this message.
+  /// Whether the source's statements in this message are proven.
   func isProven(_ source: Source) -> Bool { isFetched || source.isSigned }
 
-  /// The originalTransactionIds of which Apple vouches for a statement in this message.
+  /// The originalTransactionIds with a proven statement in this message.
   var provenOriginals: Set<String> {
     Set(
       purchases.filter { isProven($0.source) }.map(\.key.originalTransactionID)
         + renewals.filter { isProven($0.source) }.map(\.key.originalTransactionID))
   }
 
-  /// The seeds whose ids nothing names that Apple signed: anybody may have made them up.
+  /// The seeds without signed data, which any sender may have invented.
   ///
-  /// The greatest first. A receipt that signs no environment proves its ids all the same. What a V1 body vouches for is claimed.
+  /// The greatest first. A receipt without a signed environment still proves its IDs. The IDs of a V1 body are claimed.
   public var unverifiedSeeds: [TransactionReference] {
     if isFetched { return [] }
     let others = provenOriginals.union(unplacedOriginals).union(claimedOriginals)
@@ -103,10 +104,10 @@ public struct Findings: Hashable, Sendable {
     }
   }
 
-  /// The originalTransactionIds that unsigned data alone names in this message.
+  /// The originalTransactionIds that only unsigned data names in this message.
   public var claimedIDs: Set<String> { Set(originalTransactionIDs).subtracting(provenOriginals) }
 
-  /// The originalTransactionIds that the statements are about, each once, in order.
+  /// The originalTransactionIds of the statements, each once, in order.
   public var originalTransactionIDs: [String] {
     Set(purchases.map(\.key.originalTransactionID) + renewals.map(\.key.originalTransactionID)).sorted()
   }

@@ -2,13 +2,13 @@ import JSON
 import Time
 
 extension MergedEvent {
-  /// What was told of, and what is learned beside it, by date.
+  /// Returns the reported and the inferred events, by date.
   public static func toldAndLearned(in events: [Event], purchases: [Purchase]) -> [MergedEvent] {
     var told = all(in: events, purchases: purchases)
     let unheard = unheard(of: purchases, beside: told)
     var learned = unheard.map { MergedEvent(learned: $0.event) }
     if told.contains(where: \.isClaimed) {
-      // What a claim says too is shown once, as Apple signed it.
+      // An event that a claim reports too is shown once, as Apple signed it.
       var index = InferredEvents()
       for (place, (purchase, event)) in unheard.enumerated() { index.insert(event, of: purchase, at: place) }
       var claims: [Int: [Event]] = [:]
@@ -19,15 +19,15 @@ extension MergedEvent {
       }
       for (place, tellings) in claims { learned[place].add(claims: tellings) }
     }
-    // Of one date claims come last, before them what is learned in the order of the purchases, and what was told first.
+    // On one date, reported events come first, then inferred ones in the order of purchases, then claims.
     return inOrder(told + learned) { a, b in !a.isClaimed && b.isClaimed }
   }
 
-  /// What happened without a signed notification that told of it: read off what Apple signed of the purchases.
+  /// Returns the events without a signed notification, inferred from Apple's signed purchases.
   ///
-  /// Nothing of it is stored. A signed notification that comes late tells of the same purchase in the same second, and
-  /// stands in its place from then on. Only what has a date of its own in the purchase is learned: that it was bought or renewed,
-  /// that it was refunded. Each has `"learned": true` among its details, the source that showed it, and no rule.
+  /// They are not stored. A later signed notification of the same purchase and second replaces the inferred event. Only
+  /// events with a date in the purchase are inferred: purchases, renewals and refunds. Each has `"learned": true` in
+  /// its details, its source, and no rule.
   private static func unheard(
     of purchases: [Purchase], beside told: [MergedEvent]
   ) -> [(purchase: Purchase, event: Event)] {
@@ -52,9 +52,9 @@ extension MergedEvent {
 }
 
 extension Purchase {
-  /// What its beginning is called among Apple's notifications; nil when Apple did not state why it was bought.
+  /// Returns the notification type of the purchase's beginning, or `nil` if Apple did not state the reason.
   ///
-  /// - Parameter siblings: all purchases below its originalTransactionId, by purchase date.
+  /// - Parameter siblings: all purchases of its originalTransactionId, by purchase date.
   fileprivate func beginning(among siblings: [Purchase]) -> (type: String, subtype: String?)? {
     guard isSubscription else { return ("ONE_TIME_CHARGE", nil) }
     let before = siblings.lastBought(before: purchaseDate ?? .distantPast)
@@ -81,7 +81,9 @@ extension Purchase {
 }
 
 extension [Purchase] {
-  /// The last of purchases in the order of their dates that was bought before `date`; one without a date is, and is last.
+  /// Returns the last purchase before `date`, of purchases sorted by date.
+  ///
+  /// One without a date counts, and is last.
   fileprivate func lastBought(before date: Timestamp) -> Purchase? {
     if let last, last.purchaseDate == nil { return date > .distantPast ? last : nil }
     var (low, high) = (startIndex, endIndex)

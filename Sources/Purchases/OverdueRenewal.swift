@@ -1,57 +1,56 @@
 public import Time
 
-/// Why Apple has to be asked about a subscription: its period or its grace period is over, and nobody has said a word since.
+/// The reason for a lookup: the period or grace period is over, and no source has reported since.
 public enum OverdueRenewal: String, Hashable, Sendable, CaseIterable {
-  /// The last word was that it renews by itself.
+  /// The last statement was that it renews automatically.
   case shouldHaveRenewed
-  /// Nobody said whether it renews, whether it was paid before its grace period was over, or the last word of a billing
-  /// retry is older than any retry.
+  /// No source stated whether it renews or was paid in its grace period, or a billing retry is older than any retry.
   case unheard
 }
 
-/// A period's end at which something had to happen: a renewal, or news of why there was none.
+/// The end of a period at which a renewal or a notification of its failure was due.
 public struct ExpectedRenewal: Hashable, Sendable {
   public enum Outcome: Hashable, Sendable, CaseIterable {
-    /// A notification told of what happened.
+    /// A notification reported the outcome.
     case told
-    /// It is known from a history, a status, a receipt; no notification told of it.
+    /// Only a history, status or receipt shows the outcome.
     case learned
-    /// Nothing is known of it.
+    /// The outcome is unknown.
     case unheard
   }
 
-  /// When the period ended.
+  /// The end of the period.
   public let date: Timestamp
   public let outcome: Outcome
 }
 
 extension Subscription {
-  /// As of when anybody with a vote last spoke of it.
+  /// The time of the latest statement of a voting source.
   public var lastHeard: Timestamp {
     let said = periods.flatMap(\.statements).filter(\.source.hasVote).map(\.rank.asOf)
     return max(said.max() ?? .distantPast, renewal?.asOf ?? .distantPast)
   }
 
-  /// As of when anybody with a vote last spoke of its newest period, or of its renewal.
+  /// The time of the latest statement of a voting source about the newest period or the renewal.
   ///
-  /// A refund of an earlier period says nothing of what became of the last one.
+  /// A refund of an earlier period does not show the outcome of the last one.
   public var renewalLastHeard: Timestamp {
     let said = newest?.statements.filter(\.source.hasVote).map(\.rank.asOf).max()
     return max(said ?? .distantPast, renewal?.asOf ?? .distantPast)
   }
 
-  /// As of when an unsigned source with a vote last spoke of it; nil when none did.
+  /// The time of the latest statement of an unsigned voting source, or `nil`.
   public var lastClaimed: Timestamp? {
     let said = periods.flatMap(\.statements).filter(\.source.isClaimed).map(\.rank.asOf)
     let renewed = renewal?.origins.claimedAsOf.map { [$0] } ?? []
     return (said + renewed).max()
   }
 
-  /// Why it is to be asked about at `now`; nil when what is known can be all there is.
+  /// Returns the reason for a lookup at `now`, or `nil` if the data may be complete.
   ///
   /// - Parameters:
-  ///   - allowance: how long after a period's end its news may still be on the way.
-  ///   - asked: when Apple was asked about it last, by the same clock as `now`: Apple's own may be behind.
+  ///   - allowance: how long after a period's end its notification may arrive.
+  ///   - asked: the last lookup, by the clock of `now`: Apple's own clock may be behind.
   public func overdueRenewal(
     at now: Timestamp, allowing allowance: Interval, asked: Timestamp? = nil
   ) -> OverdueRenewal? {
@@ -60,7 +59,7 @@ extension Subscription {
     if let revoked = period.revocationDate, revoked <= end { return nil }
     func hasNews(since date: Timestamp) -> Bool { self.hasNews(since: date) || asked.map { $0 >= date } ?? false }
     if hasNews(since: end) {
-      // Until then access went on: a payment at the last moment is news that may be missing, as at a period's end.
+      // Access lasted until then: a payment at the last moment may be missing, as at a period's end.
       if let grace = gracePeriodEnd(after: period), grace + allowance <= now, !hasNews(since: grace) { return .unheard }
       let heard = max(lastHeard, asked ?? .distantPast)
       let isStale = status(at: now) == .billingRetry && heard + Self.billingRetry <= now
@@ -73,9 +72,9 @@ extension Subscription {
     }
   }
 
-  /// What had to happen when periods ended from `start` up to `now` less `allowance`.
+  /// Returns the renewals that were due from `start` up to `now` minus `allowance`.
   ///
-  /// - Parameter events: those of this subscription that notifications told of.
+  /// - Parameter events: the subscription's events from notifications.
   public func expectedRenewals(
     from start: Timestamp, to now: Timestamp, allowing allowance: Interval, told events: [Event]
   ) -> [ExpectedRenewal] {
@@ -99,6 +98,6 @@ extension Subscription {
   /// Apple retries a failed charge for 60 days.
   private static let billingRetry = Interval.days(61)
 
-  /// Seconds, because V1 bodies tell no more.
+  /// Compares seconds, since V1 bodies have no milliseconds.
   private func hasNews(since end: Timestamp) -> Bool { renewalLastHeard.wholeSeconds >= end.wholeSeconds }
 }

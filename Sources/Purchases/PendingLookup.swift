@@ -1,14 +1,14 @@
 public import Time
 
-/// A question to Apple about a subscription that is still open: an unsigned message reported a change, and no signed
-/// answer has confirmed or denied it yet.
+/// An open lookup of a subscription: an unsigned message reported a change, and no signed response has confirmed or
+/// denied it.
 public struct PendingLookup: Hashable, Sendable {
-  /// When the first report that is unanswered was committed.
+  /// The commit time of the first unanswered report.
   public let since: Timestamp
   public let because: UnconfirmedChange
-  /// The SHA-256 of the message that brought the latest report.
+  /// The SHA-256 of the latest report's message.
   public let message: [UInt8]
-  /// Why the last attempt to ask Apple failed; nil before the first failure.
+  /// The reason of the last failure, or `nil`.
   public let failure: String?
 
   public init(since: Timestamp, because: UnconfirmedChange, message: [UInt8], failure: String?) {
@@ -19,13 +19,13 @@ public struct PendingLookup: Hashable, Sendable {
   }
 }
 
-/// How long access may outlast the signed end of a subscription while a look-up is open: an operator's decision for an app.
+/// An operator's limit for how long access may outlast a subscription's signed end while a lookup is open.
 public struct AccessHold: Hashable, Sendable {
-  /// From 0, which holds nothing, to `longest`.
+  /// From 0, for no hold, to `longest`.
   public let hours: Int
 
   public static let longest = 72
-  /// For apps of which nothing was decided.
+  /// The default of an app.
   public static let standard = Self(hours: longest)
   public static let off = Self(hours: 0)
 

@@ -1,17 +1,18 @@
 public import Time
 
-/// A user id that arrived with an id alone: it belongs to the purchase that this id names, once that purchase is known.
+/// A user ID that arrived with only a transaction's ID, and belongs to its purchase once that is known.
 ///
-/// The id may be any transaction id of the purchase. Its originalTransactionId and its environment are known when the
-/// purchase is, and the user id is attributed then, in that environment.
+/// The ID may be any transaction ID of the purchase. The user ID is attributed in the purchase's environment.
 public struct PendingUserID: Hashable, Sendable {
   public let userID: String
   public let transactionID: String
-  /// The environment that the caller named; nil for whichever has the purchase.
+  /// The environment that the caller named.
+  ///
+  /// `nil`: any.
   public let environment: Environment?
-  /// When it was said.
+  /// The time of the statement.
   public let asOf: Timestamp
-  /// The SHA-256 of the message that said it.
+  /// The SHA-256 of the message.
   public let message: [UInt8]
 
   public init(

@@ -1,10 +1,10 @@
 public import Time
 
-/// One charge or grant as all sources together tell it.
+/// One charge or grant by all sources.
 public struct Purchase: Hashable, Sendable {
   public let key: PurchaseKey
   public let resolved: Resolved<PurchaseField>
-  /// What each source said of it, by authority, whatever line it was said of.
+  /// The statements of each source, by authority, under any line.
   public let statements: [PurchaseStatement]
 
   public var facts: Facts<PurchaseField> { resolved.facts }
@@ -15,18 +15,18 @@ public struct Purchase: Hashable, Sendable {
   public var revocationDate: Timestamp? { facts.date(.revocationDate) }
   public var isUpgraded: Bool { facts.flag(.isUpgraded) ?? false }
 
-  /// Whether this is a period of an auto-renewable subscription: as stated, else by what only such have.
+  /// Whether this is a period of an auto-renewable subscription, as stated, otherwise by its fields.
   public var isSubscription: Bool { facts.isSubscription }
 
-  /// The purchases that `statements` are about, by purchase date; statements of one originalTransactionId, or of several.
+  /// Returns the purchases of the statements, by purchase date, for one or several originalTransactionIds.
   ///
-  /// A statement without a named line and one with it are of the same purchase when they share a transaction id or the
-  /// second of purchase. A period that ran when another product was bought is supposed to be upgraded, until somebody
-  /// states how it stands.
+  /// A statement without a named line and one with it belong to one purchase if they share a transaction ID or the
+  /// second of purchase. A period during which another product was bought counts as upgraded until a source states its
+  /// state.
   public static func fold(_ statements: [PurchaseStatement], rules: FoldRules<PurchaseField>) -> [Purchase] {
     let latest = Statement.latest(of: statements)
     let identities = PurchaseIdentities(latest)
-    // In the order in which they come, which is mostly that of purchase: what is in order is sorted at once.
+    // In order of arrival, which is mostly the order of purchase, so that the sort is fast.
     var places: [PurchaseKey: Int] = [:]
     var groups: [(key: PurchaseKey, statements: [PurchaseStatement])] = []
     places.reserveCapacity(latest.count)
@@ -50,7 +50,9 @@ public struct Purchase: Hashable, Sendable {
     return Upgrades.marked(inOrder(purchases), rules: rules)
   }
 
-  /// By purchase date, then by key: their dates are compared, not they themselves moved about.
+  /// Sorts by purchase date, then by key.
+  ///
+  /// It compares dates instead of moving purchases.
   static func inOrder(_ purchases: [Purchase]) -> [Purchase] {
     let dates = purchases.map(\.order)
     func comes(_ a: Int, before b: Int) -> Bool {
@@ -60,18 +62,20 @@ public struct Purchase: Hashable, Sendable {
     return purchases.indices.sorted { comes($0, before: $1) }.map { purchases[$0] }
   }
 
-  /// The purchase as the signed sources alone tell it; nil when none of them does.
+  /// The purchase by only the signed sources, or `nil` without any.
   public var signed: Purchase? {
-    // As most are: nobody else told of it.
+    // Most purchases have only signed sources.
     if resolved.isSigned { return self }
     return resolved.signed.map {
       Purchase(key: signedKey, resolved: $0, statements: statements.filter(\.source.isSigned))
     }
   }
 
-  /// The best key that signed sources have for it; `key` where nothing is signed.
+  /// The best key from signed sources.
   ///
-  /// A claim brings what it says to the purchase. It does not name it: the line may be made up.
+  /// Without any, `key`.
+  ///
+  /// A claim adds statements to the purchase but does not name it: its line may be invented.
   public var signedKey: PurchaseKey {
     if resolved.isSigned { return key }
     let keys = statements.filter(\.source.isSigned).map(\.key)
@@ -81,13 +85,13 @@ public struct Purchase: Hashable, Sendable {
   /// The purchase by its signed sources if it has any, otherwise by all sources.
   public var shown: Purchase { signed ?? self }
 
-  /// Whether a signed source vouches for it, and no other contradicts it about a revocation.
+  /// Whether a signed source confirms it, and no other contradicts it about a revocation.
   public var isConfirmed: Bool {
     guard let signed = resolved.signed else { return false }
     return (signed.facts[.revocationDate] == nil) == (revocationDate == nil)
   }
 
-  /// Whether `event` is about this purchase, by any line or transaction id that was ever said of it.
+  /// Whether `event` reports this purchase, by any of its lines or transaction IDs.
   public func isTold(by event: Event) -> Bool {
     guard event.app == key.app, event.environment == key.environment,
       event.originalTransactionID == key.originalTransactionID
@@ -103,7 +107,7 @@ public struct Purchase: Hashable, Sendable {
 }
 
 extension Facts<PurchaseField> {
-  /// Whether they describe a period of an auto-renewable subscription: as stated, else by what only such have.
+  /// Whether they describe a period of an auto-renewable subscription, as stated, otherwise by its fields.
   public var isSubscription: Bool {
     if let type = text(.type) { return type == "Auto-Renewable Subscription" }
     if self[.expiresDate] != nil || self[.subscriptionGroupIdentifier] != nil { return true }

@@ -1,4 +1,6 @@
-/// What can be known of a purchase; Apple: JWSTransactionDecodedPayload.
+/// The fields of a purchase.
+///
+/// Apple: JWSTransactionDecodedPayload.
 public enum PurchaseField: Int, FactField {
   case transactionId, originalTransactionId, webOrderLineItemId, productId, subscriptionGroupIdentifier, purchaseDate,
     originalPurchaseDate, expiresDate, quantity, type, appAccountToken, inAppOwnershipType, revocationReason,
@@ -22,6 +24,6 @@ public enum PurchaseField: Int, FactField {
 
   public static let names = FieldNames(allCases.map { "\($0)" })
 
-  /// V1 rows omit cancellation dates at will: the CANCEL told it, the next notification need not.
+  /// V1 rows omit cancellation dates arbitrarily: the notification after a CANCEL may lack its date.
   public static var marks: [Self] { [.revocationDate, .isUpgraded] }
 }

@@ -1,34 +1,36 @@
 import Time
 
-/// Which keys mean one purchase although they are written differently.
+/// The keys that represent one purchase although they are written differently.
 ///
-/// A line that Apple named stands for itself. Until it is known, messages about the purchase have none, or one derived
-/// here; were they left apart, a refund told of the named one would leave the other to grant access. They belong
-/// together when below one originalTransactionId they share a transaction id, or the second of purchase (receipts tell
-/// no milliseconds; a restore changes the transaction id, never the period).
+/// A line that Apple named identifies itself. Before that, messages have no line, or one derived here: as separate
+/// purchases, a refund of the named line would leave access by the other. Keys of one originalTransactionId belong
+/// together if they share a transaction ID or the second of purchase. Receipts have no milliseconds, and a restore
+/// changes the transaction ID but not the period.
 struct PurchaseIdentities {
   private var canonical: [PurchaseKey: PurchaseKey] = [:]
-  /// What earlier rounds made of whoever has a mark.
+  /// The key that earlier rounds gave each mark.
   private var placed: [Mark: PurchaseKey] = [:]
 
   init(_ statements: [PurchaseStatement]) {
     if statements.allSatisfy(\.key.line.isNamed) { return }
     let statements = Self.ambiguous(statements)
     if statements.isEmpty { return }
-    // What Apple signed is brought together by itself. A claim may name a signed purchase that has no named line, and
-    // finds its own; it never makes one purchase of two that were signed.
+    // Signed statements are joined first. A claim may name a signed purchase without a named line, and finds its own
+    // purchase. It never joins two signed ones.
     join(statements.filter(\.source.isSigned))
     let claimed = statements.filter(\.source.isClaimed)
     var known = Set(statements.filter(\.source.isSigned).map(\.key))
     nameSigned(known, by: claimed)
     join(claimed.filter { $0.key.line.isNamed || !known.contains($0.key) })
-    // What nobody vouches for comes last: it finds its place, and gives nobody else another. A line that a stranger made
-    // up must not draw away what a later refund of the true line is about.
+    // Unverified statements come last: they find their purchase and rename no other. A stranger's invented line must
+    // not attract a later refund of the true line.
     known.formUnion(claimed.map(\.key))
     join(statements.filter { $0.source == .unverifiedReceipt && !known.contains($0.key) })
   }
 
-  /// Those below originalTransactionIds of which several lines are told: a purchase that is alone there is itself.
+  /// Returns the statements of originalTransactionIds with several lines.
+  ///
+  /// A single line needs no work.
   private static func ambiguous(_ statements: [PurchaseStatement]) -> [PurchaseStatement] {
     var first: [SubscriptionKey: Line] = [:]
     var several: Set<SubscriptionKey> = []
@@ -43,7 +45,7 @@ struct PurchaseIdentities {
     return several.isEmpty ? [] : statements.filter { several.contains($0.key.subscription) }
   }
 
-  /// Gives signed purchases without a named line the better keys that claims have for them, one to each and each to one.
+  /// Gives signed purchases without a named line the better keys of claims, in a one-to-one relation.
   private mutating func nameSigned(_ signed: Set<PurchaseKey>, by claimed: [PurchaseStatement]) {
     if placed.isEmpty || claimed.isEmpty { return }
     var components = DisjointSets<PurchaseKey>()
@@ -52,7 +54,7 @@ struct PurchaseIdentities {
     for (mark, key) in marks where !key.line.isNamed {
       if let other = byMark[mark] { components.join(key, other) } else { byMark[mark] = key }
     }
-    // Of what claims say is one purchase: their best key for it, and the signed purchases that it may be.
+    // For each purchase of the claims: their best key for it, and its possible signed purchases.
     var names: [PurchaseKey: PurchaseKey] = [:]
     var found: [PurchaseKey: Set<PurchaseKey>] = [:]
     for (mark, key) in marks {
@@ -91,7 +93,7 @@ struct PurchaseIdentities {
       }
     }
 
-    // Two named lines are never joined: what lies between them goes to the smaller.
+    // Two named lines are never joined: marks of both go to the smaller.
     var best: [PurchaseKey: PurchaseKey] = [:]
     for (mark, key) in marks where !key.line.isNamed {
       let label = components.label(of: key)
@@ -103,10 +105,10 @@ struct PurchaseIdentities {
     for (mark, key) in marks { placed[mark] = Self.better(placed[mark] ?? self[key], self[key]) }
   }
 
-  /// The key under which everything about the purchase is brought together.
+  /// Returns the key that represents the purchase.
   subscript(key: PurchaseKey) -> PurchaseKey { canonical[key] ?? key }
 
-  /// A named line before a derived one, a derived one before none; of equals the smaller.
+  /// Returns a named line before a derived one, that before an empty one, and the smaller of equals.
   static func better(_ a: PurchaseKey, _ b: PurchaseKey) -> PurchaseKey {
     func rank(_ key: PurchaseKey) -> Int { key.line.isNamed ? 0 : key.line.text != "" ? 1 : 2 }
     return (rank(a), a) < (rank(b), b) ? a : b
@@ -123,7 +125,7 @@ struct PurchaseIdentities {
 
   private static func marks(of statement: PurchaseStatement) -> [Mark] {
     var kinds: [Mark.Kind] = []
-    // Xcode calls its first transaction, and in receipts every one, "0".
+    // "0" is Xcode's first transaction ID, and every one in its receipts.
     if let id = statement.facts.text(.transactionId), id != "", id != "0" { kinds.append(.transactionID(id)) }
     if let date = statement.facts.date(.purchaseDate) { kinds.append(.secondOfPurchase(date.wholeSeconds)) }
     let key = statement.key

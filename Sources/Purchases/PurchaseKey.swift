@@ -1,11 +1,10 @@
 public import Time
 
-/// Which charge or grant this is; the same for every message that speaks of it.
+/// The identity of a charge or grant, equal in every message.
 ///
-/// A transaction id is no such thing: with Notifications V1 and receipts every restore makes a new one for the same
-/// charge. It serves as an alias instead.
+/// A transaction ID is only an alias: with Notifications V1 and receipts every restore creates a new one for the same
+/// charge.
 public struct PurchaseKey: Hashable, Sendable {
-  /// The app's bundle id.
   public var app: String
   public var environment: Environment
   public var originalTransactionID: String
@@ -18,7 +17,7 @@ public struct PurchaseKey: Hashable, Sendable {
     self.line = line
   }
 
-  /// The subscription of which it would be a period.
+  /// The subscription, if the purchase is a period.
   public var subscription: SubscriptionKey {
     SubscriptionKey(app: app, environment: environment, originalTransactionID: originalTransactionID)
   }
@@ -30,15 +29,16 @@ extension PurchaseKey: Comparable {
   }
 }
 
-/// Which of the charges below one originalTransactionId.
+/// The identity of a charge within one originalTransactionId.
 public struct Line: Hashable, Sendable, Comparable {
-  /// The webOrderLineItemId; or `p` and the purchase date in ms; or empty.
+  /// The webOrderLineItemId, or `p` and the purchase date in ms, or empty.
   public let text: String
 
-  /// As it stands in a table.
+  /// Creates a line from a table's text.
   public init(text: String) { self.text = text }
 
-  /// Apple's line item when there is one ("0" is none), else the period's purchase date for a subscription, else nothing.
+  /// Creates a line from Apple's line item ("0" is missing), otherwise from a subscription's purchase date, otherwise
+  /// an empty one.
   public init(webOrderLineItemID: String?, purchaseDate: Timestamp?, isSubscription: Bool) {
     switch (webOrderLineItemID, purchaseDate) {
     case (let id?, _) where id != "" && id != "0": text = id
@@ -47,13 +47,15 @@ public struct Line: Hashable, Sendable, Comparable {
     }
   }
 
-  /// Whether Apple named the line; one derived here may later turn out to be a named one.
+  /// Whether Apple named the line.
+  ///
+  /// A derived line may later be replaced by a named one.
   public var isNamed: Bool { text != "" && !text.hasPrefix("p") }
 
   public static func < (a: Self, b: Self) -> Bool { a.text < b.text }
 }
 
-/// Which subscription a renewal is about: Apple gives one renewal to each originalTransactionId.
+/// The identity of a subscription: Apple has one renewal for each originalTransactionId.
 public struct SubscriptionKey: Hashable, Sendable {
   public var app: String
   public var environment: Environment

@@ -1,14 +1,14 @@
 public import Time
 
-/// When Apple is to be asked whether a subscription renewed, unless something signed tells of it before.
+/// The scheduled lookup of a subscription's renewal, unless signed data reports it before.
 ///
-/// A renewal of which no notification told would otherwise be found by the daily comparison alone, and until then its
-/// customer would read as without access.
+/// Otherwise only the daily comparison would find a renewal without a notification, and its customer would lack access
+/// until then.
 public struct RenewalCheck: Hashable, Sendable {
   public let originalTransactionID: String
-  /// Nil when no renewal is expected.
+  /// `nil` if no renewal is expected.
   public let dueAt: Timestamp?
-  /// As of when Apple said what the check is planned by.
+  /// The time of Apple's status for which the check is scheduled.
   public let asOf: Timestamp
 
   public init(originalTransactionID: String, dueAt: Timestamp?, asOf: Timestamp) {
@@ -17,14 +17,14 @@ public struct RenewalCheck: Hashable, Sendable {
     self.asOf = asOf
   }
 
-  /// How long after a period's end a renewal that Apple has not made yet is waited for.
+  /// How long after a period's end the check waits for a late renewal.
   static let patience = Interval.hours(24)
   private static let firstPause = Interval.minutes(10)
 
-  /// The checks that follow from Apple's statuses of a customer's subscriptions, one for each.
+  /// Returns the checks for Apple's statuses of a customer's subscriptions, one for each.
   ///
-  /// The first is due when the period ends. While Apple says that it renews and has neither renewed it nor failed to
-  /// charge, it is asked again after 10 minutes, then at doubled intervals for a day.
+  /// The first is due at the end of the period. While Apple reports neither the expected renewal nor a failed charge,
+  /// lookups follow after 10 minutes and then at doubled intervals for a day.
   public static func all(in statuses: Findings, at now: Timestamp) -> [Self] {
     let periods = Dictionary(grouping: statuses.purchases.filter { $0.source == .signedV2 }, by: \.key.subscription)
     return statuses.renewals.filter { $0.source == .signedV2 }.map { renewal in

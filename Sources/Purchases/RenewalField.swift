@@ -1,4 +1,6 @@
-/// What can be known of what Apple intends to do next with a subscription; Apple: JWSRenewalInfoDecodedPayload.
+/// The fields of a subscription's renewal.
+///
+/// Apple: JWSRenewalInfoDecodedPayload.
 public enum RenewalField: Int, FactField {
   case originalTransactionId, productId, autoRenewProductId, autoRenewStatus, renewalDate, expirationIntent,
     isInBillingRetryPeriod, gracePeriodExpiresDate, priceIncreaseStatus, renewalPrice, currency, offerType,

@@ -1,22 +1,28 @@
 import JSON
 public import Time
 
-/// What it means that a source leaves a field out, and whether a later value may differ.
+/// The meaning of an omitted field, and whether a later value may differ.
 public enum OmissionRule: String, Sendable, CaseIterable {
-  /// Never changes; leaving it out says nothing.
+  /// Never changes.
+  ///
+  /// An omission has no meaning.
   case immutable
-  /// May change; leaving it out says nothing.
+  /// May change.
+  ///
+  /// An omission has no meaning.
   case silent
-  /// May change; a source that speaks by absence says "none" by leaving it out.
+  /// May change.
+  ///
+  /// An omission by a source whose omissions have a meaning clears the field.
   case speaks
 }
 
-/// For each field what its absence means, and the row of `Mappings` that says so.
+/// The omission rule of each field, with its row of `Mappings`.
 public struct FoldRules<Field: FactField>: Sendable {
   public struct Rule: Sendable {
     public let id: String
     public let absence: OmissionRule
-    /// Sources that have no vote: unverified receipts on revocation, expiry and ownership.
+    /// Sources that do not vote: unverified receipts on revocation, expiry and ownership.
     public let silenced: Set<Source>
 
     public init(id: String, absence: OmissionRule, silenced: Set<Source>) {
@@ -27,12 +33,12 @@ public struct FoldRules<Field: FactField>: Sendable {
   }
 
   private let rules: [Rule]
-  /// The ids alone, which every fold by these rules shares.
+  /// The rule IDs, which all resolved values share.
   let ids: RuleIDs
-  /// The sources that have a vote on every field.
+  /// The sources that vote on every field.
   private let heardOnAll: Set<Source>
 
-  /// Nil when a field has no rule.
+  /// Returns `nil` if a field has no rule.
   public init?(_ rules: [Field: Rule]) {
     let ordered = Field.allCases.compactMap { rules[$0] }
     guard ordered.count == Field.allCases.count else { return nil }
@@ -43,11 +49,11 @@ public struct FoldRules<Field: FactField>: Sendable {
 
   public subscript(field: Field) -> Rule { rules[field.rawValue] }
 
-  /// Whether `source` has a vote on every field.
+  /// Whether `source` votes on every field.
   func hearsAll(from source: Source) -> Bool { heardOnAll.contains(source) }
 }
 
-/// The ids of the rules of all fields, by the fields' numbers: one array for all that is folded by them.
+/// The rule IDs by field number, in one shared array.
 struct RuleIDs: Hashable, Sendable {
   private let ids: [String]
 
@@ -55,27 +61,29 @@ struct RuleIDs: Hashable, Sendable {
 
   subscript(place: Int) -> String { ids[place] }
 
-  // Two folds by the same rules share the array: it is compared and hashed for its length alone where it is one.
+  // The array is mostly shared, so its length suffices for the hash.
   func hash(into hasher: inout Hasher) { hasher.combine(ids.count) }
 }
 
-/// What is true according to all sources together, each field with where it comes from.
+/// The values by all sources together, each field with its origin.
 ///
-/// A pure function of the latest statements of each source: order, repetition and earlier ones change nothing.
+/// A pure function of the latest statements of each source: order, repetition and earlier statements change nothing.
 public struct Resolved<Field: FactField>: Hashable, Sendable {
   public private(set) var facts = Facts<Field>()
   public private(set) var origins: FieldOrigins<Field>
-  /// The latest time any source spoke.
+  /// The latest time of any source.
   public let asOf: Timestamp
-  /// Whether nobody but sources that Apple signed speaks.
+  /// Whether all sources are signed.
   private(set) var isSigned: Bool
-  /// The fold of the signed statements when there are others too: one or none, for a struct cannot hold itself.
+  /// The values by the signed statements if there are others too.
+  ///
+  /// An array of at most one, since a struct cannot contain itself.
   private var signedPart: [Self] = []
 
-  /// What the sources that Apple signed say by themselves; nil when there is none.
+  /// The values by only the signed sources, or `nil` without any.
   public var signed: Self? { isSigned ? self : signedPart.first }
 
-  /// Nil when there is no statement.
+  /// Returns `nil` without statements.
   public init?<Key>(_ statements: [Statement<Key, Field>], rules: FoldRules<Field>) {
     let byAuthority = Statement.latest(of: statements).sorted { $1.isOutranked(by: $0) }
     self.init(byAuthority: byAuthority, rules)
@@ -91,7 +99,7 @@ public struct Resolved<Field: FactField>: Hashable, Sendable {
     isSigned = byAuthority.allSatisfy(\.source.isSigned)
     origins = FieldOrigins(rules.ids)
     if byAuthority.count == 1, rules.hearsAll(from: byAuthority[0].source) {
-      // What most purchases are: one source alone, and all that it says counts.
+      // Most purchases have only one source, and all its values count.
       facts = byAuthority[0].facts
       for field in Field.allCases where facts[field] != nil { note(field, byAuthority[0]) }
       return
@@ -112,8 +120,10 @@ public struct Resolved<Field: FactField>: Hashable, Sendable {
       isInferred: statement.facts.isInferred(field))
   }
 
-  /// The same with `value` supposed of a field that nobody states: of the whole by what `whole` tells, of the signed
-  /// statements alone by what `ofSigned` tells; nil supposes nothing.
+  /// Returns the values with `value` assumed for a field that no source states.
+  ///
+  /// `whole` is the origin of the assumption for all sources, `ofSigned` for only the signed ones. `nil` assumes no
+  /// value.
   func supposing(
     _ field: Field, _ value: JSONValue, as whole: FieldOrigin?, ofSigned signedOne: FieldOrigin?
   ) -> Self {

@@ -1,6 +1,6 @@
 public import Time
 
-/// Who said it, in order of authority.
+/// The source of a statement, in order of authority.
 public enum Source: Int, Hashable, Sendable, CaseIterable, Comparable {
   case unverifiedReceipt = 10
   case verifiedReceipt = 20
@@ -11,7 +11,7 @@ public enum Source: Int, Hashable, Sendable, CaseIterable, Comparable {
 
   public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 
-  /// The name that tables, answers and logs show.
+  /// The name in tables, responses and logs.
   public var name: String {
     switch self {
     case .unverifiedReceipt: "unverifiedReceipt"
@@ -22,9 +22,9 @@ public enum Source: Int, Hashable, Sendable, CaseIterable, Comparable {
     }
   }
 
-  /// Whether a field that is missing says something: Apple clears a revocation by leaving it out of the next payload.
+  /// Whether an omitted field has a meaning: Apple clears a revocation by its omission from the next payload.
   ///
-  /// V1 rows omit cancellation dates at will.
+  /// V1 rows omit cancellation dates arbitrarily.
   public var speaksByAbsence: Bool {
     switch self {
     case .signedV2: true
@@ -32,7 +32,9 @@ public enum Source: Int, Hashable, Sendable, CaseIterable, Comparable {
     }
   }
 
-  /// Whether Apple's signature is on what it says: an answer may have passed through many hands, a V1 body has none.
+  /// Whether Apple signed the data.
+  ///
+  /// A verifyReceipt response may have been changed on its path, and a V1 body has no signature.
   public var isSigned: Bool {
     switch self {
     case .signedV2, .verifiedReceipt: true
@@ -40,7 +42,7 @@ public enum Source: Int, Hashable, Sendable, CaseIterable, Comparable {
     }
   }
 
-  /// Whether it has a vote and no signature: what it reports as changed is for Apple to confirm.
+  /// Whether it votes without a signature: Apple must confirm its changes.
   public var isClaimed: Bool {
     switch self {
     case .notificationV1, .verifyReceiptAnswer: true
@@ -48,13 +50,17 @@ public enum Source: Int, Hashable, Sendable, CaseIterable, Comparable {
     }
   }
 
-  /// Whether it has a vote and is no signed transaction: what it reports first is for the App Store Server API to confirm.
+  /// Whether it votes and is not a signed transaction: the App Store Server API must confirm its new data.
   public var asksForConfirmation: Bool { hasVote && self != .signedV2 }
 
-  /// Whether it is heard about ends, refunds and grants: all but a receipt that nobody verified.
+  /// Whether its statements affect ends, refunds and grants.
+  ///
+  /// False only for unverified receipts.
   public var hasVote: Bool { isSigned || isClaimed }
 
-  /// Whether its dates are exact; a receipt, which dates all that V1 says, has whole seconds.
+  /// Whether its dates have milliseconds.
+  ///
+  /// A receipt, the source of all V1 dates, has whole seconds.
   public var tellsMilliseconds: Bool {
     switch self {
     case .signedV2: true
@@ -62,9 +68,9 @@ public enum Source: Int, Hashable, Sendable, CaseIterable, Comparable {
     }
   }
 
-  /// The date that counts of what was received at `receivedAt` and claims to be of `date`.
+  /// Returns the effective date of a statement that was received at `receivedAt`.
   ///
-  /// What nobody signed cannot be later than its arrival: it would silence all that comes after it.
+  /// An unsigned statement cannot be later than its arrival: it would outrank all later ones.
   public func asOf(_ date: Timestamp, receivedAt: Timestamp) -> Timestamp {
     isSigned ? date : min(date, receivedAt)
   }

@@ -1,15 +1,15 @@
 import JSON
 public import Time
 
-/// What one source said about one thing at one time.
+/// One source's statement about one key at one time.
 ///
-/// The latest of each source is kept, and the latest that set a mark; none is changed.
+/// Only the latest of each source and the latest with a mark are kept, unchanged.
 public struct Statement<Key: Hashable & Sendable, Field: FactField>: Hashable, Sendable {
   public var key: Key
   public var source: Source
   public var rank: Rank
   public var facts: Facts<Field>
-  /// The message that carried it: the SHA-256 of its body, which finds it in the inbox.
+  /// The SHA-256 of the message's body, which finds it in the inbox.
   public var message: [UInt8]
 
   public init(key: Key, source: Source, rank: Rank, facts: Facts<Field>, message: [UInt8]) {
@@ -20,7 +20,9 @@ public struct Statement<Key: Hashable & Sendable, Field: FactField>: Hashable, S
     self.message = message
   }
 
-  /// The marks it sets, which a later statement of its source leaves standing unless it sets them too.
+  /// The marks that it sets.
+  ///
+  /// A later statement of its source keeps them unless it sets them too.
   public var marks: [Field] { source.speaksByAbsence ? [] : Field.marks.filter { facts[$0] != nil } }
 
   private struct Voice: Hashable {
@@ -28,15 +30,15 @@ public struct Statement<Key: Hashable & Sendable, Field: FactField>: Hashable, S
     var source: Source
   }
 
-  /// Of each source the latest statement about each thing, and the latest that set each mark: all that need be kept, in
-  /// the order in which each was spoken of first.
+  /// Returns each source's latest statement about each key, and the latest with each mark, in the order of first
+  /// appearance.
   public static func latest(of statements: [Self]) -> [Self] {
     if statements.count < 2 { return statements }
     var places: [Voice: Int] = [:]
     places.reserveCapacity(statements.count)
     var kept: [Self] = []
     kept.reserveCapacity(statements.count)
-    // Few set a mark.
+    // Few statements set a mark.
     var marking: [Int: [Field: Self]] = [:]
     for statement in statements {
       let voice = Voice(key: statement.key, source: statement.source)
@@ -61,9 +63,9 @@ public struct Statement<Key: Hashable & Sendable, Field: FactField>: Hashable, S
     return kept
   }
 
-  /// By authority, then by rank, then by what is written: a total order, so that no order of arrival shows through.
+  /// Compares by authority, rank and contents: a total order, independent of the order of arrival.
   ///
-  /// One payload in two messages has one rank, and one message may state a thing twice.
+  /// One payload in two messages has one rank, and one message may contain a statement twice.
   func isOutranked(by other: Self) -> Bool {
     if source != other.source { return source < other.source }
     if rank != other.rank { return rank < other.rank }
@@ -76,11 +78,11 @@ public struct Statement<Key: Hashable & Sendable, Field: FactField>: Hashable, S
 public typealias PurchaseStatement = Statement<PurchaseKey, PurchaseField>
 public typealias RenewalStatement = Statement<SubscriptionKey, RenewalField>
 
-/// Which of two statements of one source is the later one, whatever the order of arrival.
+/// The order of two statements of one source, independent of the order of arrival.
 public struct Rank: Hashable, Sendable, Comparable {
-  /// When it was true: the payload's own signedDate, never the time of arrival.
+  /// The payload's own signedDate, never the time of arrival.
   public var asOf: Timestamp
-  /// Bytes of digests of what was said: decides between statements of one millisecond, the same way for everybody.
+  /// Bytes of digests of the contents, which order statements of one millisecond in the same way everywhere.
   public var tieBreak: [UInt8]
 
   public init(asOf: Timestamp, tieBreak: [UInt8]) {

@@ -1,14 +1,14 @@
 import JSON
 public import Time
 
-/// A subscription: the periods below one originalTransactionId and what Apple intends to do next.
+/// The periods of one originalTransactionId with Apple's renewal.
 public struct Subscription: Hashable, Sendable {
   public let key: SubscriptionKey
-  /// By purchase date; at least one.
+  /// By purchase date, at least one.
   public let periods: [Purchase]
   public let renewal: Resolved<RenewalField>?
 
-  /// Nil when none of `purchases` is a period of this subscription.
+  /// Returns `nil` if no purchase is a period of this subscription.
   public init?(key: SubscriptionKey, purchases: [Purchase], renewal: Resolved<RenewalField>?) {
     let periods = purchases.filter { $0.isSubscription && $0.key.subscription == key }
     guard !periods.isEmpty else { return nil }
@@ -17,21 +17,21 @@ public struct Subscription: Hashable, Sendable {
     self.renewal = renewal
   }
 
-  /// The last period to end of those that no upgrade replaced, or of all when every one was replaced.
+  /// The last period to end, without upgraded ones unless all are upgraded.
   public var current: Purchase? {
     Self.last(of: periods) { !$0.isUpgraded } ?? Self.last(of: periods) { _ in true }
   }
 
-  /// The period that was bought last, of those that no upgrade replaced, or of all when every one was replaced.
+  /// The last bought period, without upgraded ones unless all are upgraded.
   public var newest: Purchase? {
     Self.last(of: periods, by: Self.begins) { !$0.isUpgraded } ?? Self.last(of: periods, by: Self.begins) { _ in true }
   }
 
-  /// The period that decides at `now`: the last to end of those that are paid and run, else the newest while Apple still
-  /// tries to charge for the next, else `current`.
+  /// Returns the period that decides at `now`: the last to end of the paid and running ones, otherwise the newest while
+  /// Apple still tries to charge, otherwise `current`.
   ///
-  /// The refund of one period leaves another that still runs as it was. A period that begins later decides if none has
-  /// begun: Apple charges up to a day early and dates the purchase to the end of the period before.
+  /// The refund of one period does not affect another that still runs. A period that begins later decides if none has
+  /// begun: Apple charges up to a day early and dates the purchase to the end of the earlier period.
   public func current(at now: Timestamp) -> Purchase? {
     func runs(_ period: Purchase) -> Bool {
       !period.isUpgraded && !period.isRevoked(at: now) && period.expires(after: now)
@@ -46,15 +46,15 @@ public struct Subscription: Hashable, Sendable {
     return current
   }
 
-  /// Whether Apple still tries to charge for what follows `period`: in its grace period or in billing retry.
+  /// Whether Apple still tries to charge after `period`, in its grace period or in billing retry.
   private func isCharged(after period: Purchase, at now: Timestamp) -> Bool {
     gracePeriodEnd(after: period).map { now < $0 } ?? false
       || intention(.isInBillingRetryPeriod, after: period)?.bool == true
   }
 
-  /// The status at `now`: a pure function of what is known and the time handed in.
+  /// Returns the status at `now`, a pure function of the data and the time.
   ///
-  /// Nil when nobody with a vote said when the period ends.
+  /// `nil` if no voting source states the end of the period.
   public func status(at now: Timestamp) -> SubscriptionStatus? {
     guard let period = current(at: now) else { return nil }
     if period.isRevoked(at: now) { return .revoked }
@@ -64,29 +64,31 @@ public struct Subscription: Hashable, Sendable {
     return intention(.isInBillingRetryPeriod, after: period)?.bool == true ? .billingRetry : .expired
   }
 
-  /// When the grace period after `period` ends; nil when Apple granted none.
+  /// Returns the end of the grace period after `period`, or `nil` without one.
   func gracePeriodEnd(after period: Purchase) -> Timestamp? {
     intention(.gracePeriodExpiresDate, after: period)?.milliseconds
   }
 
-  /// The subscription as the signed sources alone tell it; nil when none of them knows a period of it.
+  /// The subscription by only the signed sources, or `nil` if they have no period.
   public var signed: Subscription? {
-    // As most are: nobody else told of it.
+    // Most subscriptions have only signed sources.
     if periods.allSatisfy(\.resolved.isSigned), renewal?.isSigned ?? true { return self }
     return Subscription(key: key, purchases: periods.compactMap(\.signed), renewal: renewal?.signed)
   }
 
-  /// Whether `event` tells of a period after which another was bought: it is kept, and no longer news.
+  /// Whether another period was bought after the event's one.
   ///
-  /// `PeriodIndex` says the same of many events without looking at every period for each.
+  /// A superseded event is kept.
+  ///
+  /// `PeriodIndex` does the same for many events without a search in all periods.
   public func isSuperseded(_ event: Event) -> Bool {
     let told = periods.lastIndex { $0.isTold(by: event) }
     return told.map { $0 < periods.count - 1 } ?? false
   }
 
-  /// What Apple intends after `period`; nothing when it was said before that period began: then it is history.
+  /// Returns Apple's renewal field after `period`, or `nil` if the statement is earlier than that period.
   ///
-  /// Asked of the field's own source: another may have spoken of the subscription since, and not of this field.
+  /// The time is that of the field's own source: another source may have stated other fields since.
   private func intention(_ field: RenewalField, after period: Purchase) -> JSONValue? {
     guard let renewal, let said = renewal.origins[field] else { return nil }
     let start = period.purchaseDate ?? .distantPast
@@ -95,7 +97,7 @@ public struct Subscription: Hashable, Sendable {
     return isAfter ? renewal.facts[field] : nil
   }
 
-  /// The last of those that `counts`; by default the last to end.
+  /// Returns the last period that `counts`, by default the last to end.
   private static func last(
     of periods: [Purchase], by order: (Purchase) -> (Timestamp, Timestamp) = ends,
     where counts: (Purchase) -> Bool

@@ -6,7 +6,6 @@ public enum SubscriptionStatus: Int, Hashable, Sendable, CaseIterable {
   case billingGracePeriod = 4
   case revoked = 5
 
-  /// Whether the customer is entitled to the product.
   public var grantsAccess: Bool {
     switch self {
     case .active, .billingGracePeriod: true

@@ -1,13 +1,13 @@
-/// An id by which Apple's history of a customer can be asked, with what was known of it where it arrived.
+/// An ID for a request of Apple's history, with the data from its arrival.
 public struct TransactionReference: Hashable, Sendable {
   public let app: String
-  /// Nil when nobody said: Apple is then asked in Production first.
+  /// `nil` if unknown: the lookup then tries Production first.
   public let environment: Environment?
-  /// An originalTransactionId, or another transaction id where nothing better arrived.
+  /// An originalTransactionId, or another transaction ID if no better one arrived.
   public let transactionID: String
-  /// The app's own name for the account, as its back end gave it: an attribute, never a link between customers.
+  /// The app's own name for the account, from its back end: an attribute, never a link between customers.
   public let userID: String?
-  /// Whether Apple signed the id in a transaction that names no app, so that the message states no purchase of it.
+  /// Whether Apple signed the ID in a transaction without an app, so that the message contains no purchase of it.
   public let isSigned: Bool
 
   public init(

@@ -1,41 +1,43 @@
 import JSON
 public import Time
 
-/// What a message reports of a customer that no transaction signed by Apple says: the reason to ask Apple.
+/// A change that a message reports and no signed transaction confirms: the reason for a lookup.
 ///
-/// "Claimed" is what a V1 body says (its shared secret ships inside every old app) and what an answer of verifyReceipt
-/// says (it is not signed). A receipt is signed, but it does not say whether the subscription renews: it is a reason too.
+/// V1 bodies (with the shared secret inside every old app) and verifyReceipt responses (unsigned) are claims. A receipt
+/// is signed, but does not contain the renewal: it is a reason too.
 public struct UnconfirmedChange: OptionSet, Hashable, Sendable {
-  /// Its number in tables; bits never change their meaning.
+  /// The number in tables.
+  ///
+  /// Bits never change their meaning.
   public let rawValue: Int
 
   public init(rawValue: Int) { self.rawValue = rawValue }
 
-  /// A purchase or a period of a subscription that no signed source knows, or another end of one.
+  /// A purchase or a period without a signed source, or another end of one.
   public static let period = Self(rawValue: 1)
-  /// What Apple intends to do next: renew or not, retry the charge, grant a grace period, change the product.
+  /// A changed renewal: its state, billing retry, grace period or product.
   public static let renewal = Self(rawValue: 2)
-  /// A refund or revocation, or the end of one.
+  /// A refund or revocation, or its reversal.
   public static let refund = Self(rawValue: 4)
 
-  /// With `refund`: a refund of a purchase that the message does not say.
+  /// With `refund`: a refund of a purchase that the message does not name.
   public static let refundWithoutRow = Self(rawValue: 8)
 
-  /// How long what Apple signs and its API may still leave out a change that was just made.
+  /// How long Apple's signed data and API may lag behind a change.
   public static let lag = Interval.minutes(1)
 
-  /// The names that documents and logs show.
+  /// The names in documents and logs.
   public var names: [String] {
     [(Self.period, "period"), (.renewal, "renewal"), (.refund, "refund")].compactMap { contains($0.0) ? $0.1 : nil }
   }
 }
 
 extension PurchaseStatement {
-  /// What this statement reports that `known` does not: the statements stored of the same purchase, and the signed
-  /// transactions that arrive together with it.
+  /// Returns the change that this statement reports compared with `known`: the stored statements of the purchase, and
+  /// the signed transactions that arrive together with it.
   ///
-  /// What an earlier statement said already is not reported again: Apple was asked when it arrived. A refund is old news
-  /// if an unsigned statement gave the same second, if Apple signed one, and once Apple signed a statement later than it.
+  /// Repeated data is not reported again, since Apple was asked at its arrival. A refund is old if an unsigned
+  /// statement has the same second, if Apple signed one, or if Apple signed a later statement.
   public func claimedChange(beyond known: [PurchaseStatement]) -> UnconfirmedChange {
     guard source.asksForConfirmation else { return [] }
     let heard = known.filter(\.source.hasVote)
@@ -54,12 +56,14 @@ extension PurchaseStatement {
       guard let told = statement.facts.date(.revocationDate) else {
         return statement.source.speaksByAbsence && statement.rank.asOf >= refunded + UnconfirmedChange.lag
       }
-      // Anybody with the shared secret can report a refund that never was: it hides no other.
+      // Any holder of the shared secret can report an invented refund, which must not hide another.
       return statement.source.isSigned || told.wholeSeconds == refunded.wholeSeconds
     }
   }
 
-  /// An answer of verifyReceipt lists every refund that stands; a V1 body leaves them out at will.
+  /// A verifyReceipt response lists every present refund.
+  ///
+  /// A V1 body omits them arbitrarily.
   private func tellsOfRefundTakenBack(beyond heard: [PurchaseStatement]) -> Bool {
     guard source == .verifyReceiptAnswer, facts[.revocationDate] == nil,
       let latest = heard.filter(\.source.isSigned).max(by: { $0.rank < $1.rank }),
@@ -72,12 +76,12 @@ extension PurchaseStatement {
 }
 
 extension RenewalStatement {
-  /// What this claimed statement reports that `known` does not: the statements stored of the same subscription, and what
-  /// arrives signed together with it.
+  /// Returns the change that this claim reports compared with `known`: the stored statements of the subscription, and
+  /// the signed ones that arrive together with it.
   public func claimedChange(beyond known: [RenewalStatement]) -> UnconfirmedChange {
     guard source.isClaimed else { return [] }
     let signed = known.filter(\.source.isSigned).max { $0.rank < $1.rank }
-    // V1 tells whole seconds: within one second it may be the later one.
+    // V1 has whole seconds: within one second the claim may be later.
     if let signed, rank.asOf.wholeSeconds < signed.rank.asOf.wholeSeconds { return [] }
     let news = Self.intentions.filter { contradicts(signed, about: $0) }
     let isOld = known.contains { earlier in
@@ -87,7 +91,7 @@ extension RenewalStatement {
     return news.isEmpty || isOld ? [] : .renewal
   }
 
-  /// Whether it says anything of the renewal that `signed` does not.
+  /// Whether it states a renewal field differently from `signed`.
   public func contradicts(_ signed: Self?) -> Bool { Self.intentions.contains { contradicts(signed, about: $0) } }
 
   private func contradicts(_ signed: Self?, about field: RenewalField) -> Bool {
@@ -95,7 +99,7 @@ extension RenewalStatement {
     return value != signed?.said(field) ?? Self.unsaid(field)
   }
 
-  /// The fields by which access, or what is bought next, may change.
+  /// The fields that may change access or the next purchase.
   private static let intentions: [RenewalField] = [
     .autoRenewStatus, .autoRenewProductId, .isInBillingRetryPeriod, .gracePeriodExpiresDate, .expirationIntent,
   ]
@@ -105,15 +109,15 @@ extension RenewalStatement {
     return facts.date(field).map { .integer($0.wholeSeconds) }
   }
 
-  /// What it means when Apple's signed statement leaves the field out.
+  /// Returns the meaning of a field that Apple's signed statement omits.
   private static func unsaid(_ field: RenewalField) -> JSONValue? { field == .isInBillingRetryPeriod ? false : nil }
 }
 
 extension Findings {
-  /// The statements that Apple has not signed as transactions and by which something may change for the customer.
+  /// The statements that Apple has not signed as transactions and that may change the customer's state.
   ///
-  /// Of each subscription the period that was bought last, the one that ends last and every one that was revoked; every
-  /// other purchase. Earlier periods of a subscription are in the history of whichever of these is looked up.
+  /// For each subscription: the period bought last, the one that ends last and every revoked one. Also every other
+  /// purchase. A lookup of any of these returns the subscription's earlier periods.
   public var purchasesToConfirm: [PurchaseStatement] {
     let claimed = purchases.filter(\.source.asksForConfirmation)
     var last: [SubscriptionKey: (bought: PurchaseStatement, ending: PurchaseStatement)] = [:]
@@ -140,9 +144,9 @@ extension Findings {
 
   public var claimedRenewals: [RenewalStatement] { renewals.filter(\.source.isClaimed) }
 
-  /// The purchases that the events of a V1 body name and none of its rows has; what may have happened to each.
+  /// The purchases that events of a V1 body name without a row, with their possible changes.
   ///
-  /// Apple keeps only the newest 100 rows, leaves consumables out once they are finished, and has sent bodies without rows.
+  /// Apple includes only the newest 100 rows, omits finished consumables, and has sent bodies without rows.
   public var eventsWithoutRow: [String: UnconfirmedChange] {
     var changes: [String: UnconfirmedChange] = [:]
     for event in events where event.source == .notificationV1 && event.line == nil {
@@ -153,9 +157,9 @@ extension Findings {
     return changes
   }
 
-  /// The purchases of which events of a V1 body tell a refund that a row has.
+  /// The purchases with a row whose refund the events of a V1 body report.
   ///
-  /// If that refund is old news, the one that is told may be of a row without a date.
+  /// If that refund is old, the reported one may belong to a row without a date.
   public var refundsWithRow: Set<String> {
     let refunds = events.filter {
       $0.source == .notificationV1 && $0.line != nil && ["REFUND", "REVOKE"].contains($0.notificationType)
@@ -163,7 +167,7 @@ extension Findings {
     return Set(refunds.compactMap(\.originalTransactionID))
   }
 
-  /// The originalTransactionIds that only a V1 body vouches for: nothing signed in the same message names them.
+  /// The originalTransactionIds that only a V1 body names, without signed data in the same message.
   public var claimedOriginals: Set<String> {
     let told =
       purchases.map { ($0.key.originalTransactionID, $0.source) }

@@ -1,18 +1,18 @@
 import JSON
 import Time
 
-/// Which purchases another one replaced while they ran, as their own dates and products show.
+/// The purchases that another one replaced during their period, by their dates and products.
 ///
-/// Apple tells of an upgrade in the new purchase alone; that the earlier one was replaced is stated only when somebody asks
-/// for it. But below one originalTransactionId no other product is bought while a period runs, except to replace it: so
-/// say the marks in Apple's own answers, and Apple, "Auto-renewable subscriptions", ranking subscriptions within a group.
+/// Apple reports an upgrade only in the new purchase, and states the replacement only in a lookup. But one
+/// originalTransactionId has no other product during a period except as a replacement. Sources: the marks in Apple's
+/// own responses, and Apple, "Auto-renewable subscriptions", ranking subscriptions within a group.
 struct Upgrades {
-  /// Who told of the purchase that replaced each of these.
+  /// The origin of each replacing purchase.
   private(set) var replaced: [PurchaseKey: FieldOrigin] = [:]
 
   /// - Parameter purchases: by purchase date.
   init(_ purchases: [Purchase], rules: FoldRules<PurchaseField>) {
-    // The next purchase of another product below each originalTransactionId, told from the last to the first.
+    // The next purchase of another product of each originalTransactionId, from the last to the first.
     var following: [SubscriptionKey: (last: Purchase, other: Purchase?)] = [:]
     for purchase in purchases.reversed() where purchase.isVouchedPeriod {
       let next = following[purchase.key.subscription]
@@ -27,13 +27,13 @@ struct Upgrades {
     }
   }
 
-  /// `purchases` with those marked that were replaced, as all sources together tell it and as the signed ones alone do.
+  /// Returns `purchases` with the replaced ones marked, for all sources and for only the signed ones.
   static func marked(_ purchases: [Purchase], rules: FoldRules<PurchaseField>) -> [Purchase] {
-    // As each source names it: of a signed product something else may be claimed.
+    // By all sources: a claim may state another product than the signed one.
     let products = Set(purchases.flatMap(\.statements).compactMap { $0.facts.text(.productId) })
     guard products.count > 1 else { return purchases }
     let all = Upgrades(purchases, rules: rules).replaced
-    // By their own dates: what is claimed of a date must not change which signed period replaced which.
+    // By their own dates: a claimed date must not change which signed period replaced another.
     let signed = Upgrades(Purchase.inOrder(purchases.compactMap(\.signed)), rules: rules).replaced
     if all.isEmpty, signed.isEmpty { return purchases }
     return purchases.map { purchase in
@@ -45,16 +45,16 @@ struct Upgrades {
 }
 
 extension Purchase {
-  /// A stranger's word replaces nothing.
+  /// Whether its data is verified: an unverified receipt replaces no purchase.
   fileprivate var isVouchedPeriod: Bool {
     isSubscription && purchaseDate != nil && productID != nil
       && resolved.origins[.purchaseDate]?.source != .unverifiedReceipt
       && resolved.origins[.productId]?.source != .unverifiedReceipt
   }
 
-  /// Whether `other` was bought while this ran, to the second, and nobody says how it stands since.
+  /// Whether `other` was bought during this period, to the second, and no later source states its state.
   ///
-  /// What was taken back was not replaced; signed data that is later says by itself how it stands.
+  /// A refunded period was not replaced. Later signed data states its own state.
   fileprivate func isReplaced(by other: Purchase) -> Bool {
     guard facts[.isUpgraded] == nil, revocationDate == nil, let start = purchaseDate, let end = expiresDate,
       let bought = other.purchaseDate, start.wholeSeconds < bought.wholeSeconds, bought.wholeSeconds < end.wholeSeconds

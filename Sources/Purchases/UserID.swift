@@ -1,17 +1,17 @@
-/// A back end's own id of a user.
+/// A back end's own ID of a user.
 public enum UserID {
-  /// What databases and languages write for nothing; in lower case.
+  /// The words of databases and languages for a missing value, in lower case.
   private static let wordsForNothing: Set<String> = [
     "\\n", "null", "(null)", "<null>", "nil", "<nil>", "none", "undefined", "nan", "0", "-1", "-", "n/a", "unknown",
     "anonymous", "guest", "00000000-0000-0000-0000-000000000000",
   ]
   private static let longestWord = 36
 
-  /// Whether the text names nobody: it is blank, in any script, or a word for nothing.
+  /// Whether the text is not a user: it is blank, in any script, or a word for a missing value.
   ///
-  /// Taken for a user, it would be one account that strangers share.
+  /// As a user, it would be one account that strangers share.
   public static func isNobody(_ text: String) -> Bool {
-    // Most are longer than the words for nothing.
+    // Most IDs are longer than these words.
     guard text.utf8.count <= longestWord || text.first?.isWhitespace == true else { return false }
     let word = text.split(whereSeparator: \.isWhitespace)
     return word.isEmpty || word.count == 1 && wordsForNothing.contains(word[0].lowercased())
