@@ -15,7 +15,7 @@ package struct SQL: Sendable, Equatable {
     self.arguments = arguments
   }
 
-  /// One statement after the other, without a space between them.
+  /// Returns both statements without a space between them.
   package static func + (a: SQL, b: SQL) -> SQL {
     SQL(text: a.text + b.text, arguments: a.arguments + b.arguments)
   }
@@ -35,7 +35,7 @@ extension SQL: ExpressibleByStringInterpolation {
     self.init(text: pieces.text, arguments: pieces.arguments)
   }
 
-  /// Collects literals as text and everything else as arguments.
+  /// Collects literals as text and all other values as arguments.
   package struct Interpolation: StringInterpolationProtocol {
     fileprivate var text = ""
     fileprivate var arguments: [SQLValue] = []
@@ -52,35 +52,38 @@ extension SQL: ExpressibleByStringInterpolation {
       arguments.append(value.sqlValue)
     }
 
-    /// NULL for none; an overload of its own, because the compiler warns of an optional that is not expected.
+    /// Appends NULL for `nil`.
+    ///
+    /// A separate overload, because the compiler warns about an unexpected optional.
     package mutating func appendInterpolation<Value: SQLConvertible>(_ value: Value?) {
       text += "?"
       arguments.append(value.sqlValue)
     }
 
-    /// The elements for `IN (…)`: one `?` each; for an empty list a subquery without rows, so that `IN` is false and
-    /// `NOT IN` true.
+    /// Appends the elements for `IN (…)`, one `?` each.
+    ///
+    /// An empty list becomes a subquery without rows, so that `IN` is false and `NOT IN` true.
     package mutating func appendInterpolation(list: [some SQLConvertible]) {
       guard !list.isEmpty else { return text += "SELECT NULL FROM DUAL WHERE FALSE" }
-      // The last one is repeated up to a power of two: otherwise every length were a statement of its own to prepare.
+      // Padded to a power of two: otherwise the server would prepare a statement for every length.
       var padded = list.map(\.sqlValue)
       while padded.count & (padded.count - 1) != 0, let last = padded.last { padded.append(last) }
       text += "?" + String(repeating: ",?", count: padded.count - 1)
       arguments += padded
     }
 
-    /// The name of a database, table or partition that is known only at run time, quoted.
+    /// Appends the quoted name of a database, table or partition that is known only at run time.
     package mutating func appendInterpolation(identifier name: String) {
       text += "`" + name.split(separator: "`", omittingEmptySubsequences: false).joined(separator: "``") + "`"
     }
 
-    /// An operator's condition, between brackets.
+    /// Appends an operator's condition in brackets.
     package mutating func appendInterpolation(condition: WhereClause) { text += "(\(condition.text))" }
 
-    /// A number where the grammar wants a literal and takes no argument.
+    /// Appends a number in a position that requires a literal.
     package mutating func appendInterpolation(digits number: Int64) { text += String(number) }
 
-    /// Another statement's text and arguments, in place.
+    /// Appends another statement's text and arguments.
     package mutating func appendInterpolation(_ piece: SQL) {
       text += piece.text
       arguments += piece.arguments
@@ -89,7 +92,6 @@ extension SQL: ExpressibleByStringInterpolation {
 }
 
 extension [SQL] {
-  /// The pieces with `separator` between them.
   package func joined(separator: SQL) -> SQL {
     var whole: SQL = ""
     for (index, piece) in enumerated() {
