@@ -1,6 +1,6 @@
 package import Runtime
 
-/// No message has a digest that begins so.
+/// An error: no message has a digest with this prefix.
 package struct NoSuchMessage: ExitStatusError, CustomStringConvertible {
   package let place: String
   package let prefix: String
