@@ -2,13 +2,11 @@
 ///
 /// The text before and after the rows is literal. The rows are parameters.
 package struct BulkInsert: Sendable {
-  /// The statement for a number of rows.
   struct Statement: Sendable {
     let rows: Int
     let text: String
   }
 
-  /// The number of columns.
   let width: Int
   /// The statements for several rows, the largest first.
   private let larger: [Statement]
@@ -48,7 +46,6 @@ package struct BulkInsert: Sendable {
     self.repeatsLast = repeatsLast
   }
 
-  /// Returns the largest statement of at most this number of rows.
   func statement(atMost rows: Int) -> Statement {
     larger.first { $0.rows <= rows } ?? single
   }
@@ -109,7 +106,6 @@ extension Session {
     return sizes
   }
 
-  /// Returns the number of rows that one packet fits.
   private func fitting(_ sizes: ArraySlice<Int>) -> Int {
     let limit = insertLimit
     var (fitting, taken) = (0, 0)

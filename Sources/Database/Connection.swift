@@ -13,7 +13,6 @@ package actor Connection {
 
   private init(_ configuration: DatabaseConfiguration) { self.configuration = configuration }
 
-  /// Opens a connection.
   package static func open(_ configuration: DatabaseConfiguration) async throws(DatabaseError) -> Connection {
     let connection = Connection(configuration)
     try await connection.connect()

@@ -5,7 +5,6 @@ import CMariaDB
   private let memory: UnsafeMutableRawPointer
   private let bindings: UnsafeMutableBufferPointer<MYSQL_BIND>
 
-  /// Creates the buffers for the rows, in order.
   init(_ rows: ArraySlice<[SQLValue]>) {
     var (count, size) = (0, 0)
     for row in rows {
@@ -34,7 +33,6 @@ import CMariaDB
     unsafe bindings.isEmpty ? 0 : mysql_stmt_bind_param(statement, bindings.baseAddress)
   }
 
-  /// The bytes, rounded up so that integers stay aligned.
   private static func size(of value: SQLValue) -> Int {
     switch value {
     case .null: 0

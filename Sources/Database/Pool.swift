@@ -21,7 +21,6 @@ package final class Pool: Sendable {
     package init() {}
   }
 
-  /// The figures for metrics.
   package struct Figures: Sendable, Equatable {
     package var inUse = 0
     package var idle = 0
@@ -217,7 +216,6 @@ extension Pool {
     free { isDone ? $0.discarded(isBroken: isBroken, at: now) : $0.returned(connection, at: now) }
   }
 
-  /// Applies a change of the pool's state to the affected callers.
   private func free(_ change: (inout PoolState) -> PoolState.Action) {
     switch slots.withLock({ change(&$0) }) {
     case .none: return

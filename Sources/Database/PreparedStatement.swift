@@ -67,11 +67,6 @@ import CMariaDB
     return result
   }
 
-  /// Fetches a row into the buffers.
-  ///
-  /// Returns false at the end.
-  ///
-  /// An error of the server can arrive here too.
   private func fetch() throws(DatabaseError) -> Bool {
     switch unsafe mysql_stmt_fetch(statement) {
     case 0, MYSQL_DATA_TRUNCATED: return true

@@ -1,7 +1,7 @@
-/// A statement whose text is made of literals only, with its arguments beside it.
+/// A statement with a text of literals only, and its arguments.
 ///
-/// An interpolation becomes a `?` and an argument, and a string made at run time cannot become text: there is no
-/// initialiser for one. Pieces may be added to one another, since every piece is made of literals too.
+/// An interpolation becomes a `?` and an argument. A run-time string cannot become text: there is no initializer for
+/// one. Pieces may be concatenated, since each has only literals too.
 ///
 /// ```swift
 /// let find: SQL = "SELECT state FROM ledger WHERE id = \(id) AND kind IN (\(list: kinds))"
@@ -15,7 +15,6 @@ package struct SQL: Sendable, Equatable {
     self.arguments = arguments
   }
 
-  /// Returns both statements without a space between them.
   package static func + (a: SQL, b: SQL) -> SQL {
     SQL(text: a.text + b.text, arguments: a.arguments + b.arguments)
   }
@@ -83,7 +82,6 @@ extension SQL: ExpressibleByStringInterpolation {
     /// Appends a number in a position that requires a literal.
     package mutating func appendInterpolation(digits number: Int64) { text += String(number) }
 
-    /// Appends another statement's text and arguments.
     package mutating func appendInterpolation(_ piece: SQL) {
       text += piece.text
       arguments += piece.arguments

@@ -1,6 +1,5 @@
 import Time
 
-/// A value of a statement or a result.
 package enum SQLValue: Hashable, Sendable {
   case null
   case integer(Int64)
@@ -9,7 +8,6 @@ package enum SQLValue: Hashable, Sendable {
   case text(String)
 }
 
-/// A value for an interpolation of `SQL`.
 package protocol SQLConvertible: Sendable {
   var sqlValue: SQLValue { get }
 }

@@ -52,7 +52,6 @@ package final class Session {
     try initialize()
   }
 
-  /// Executes a statement and drops its result.
   package func execute(_ sql: SQL) throws(DatabaseError) -> Outcome {
     try withStatement(sql) { statement throws(DatabaseError) in try statement.execute([sql.arguments]) }
   }
@@ -298,7 +297,6 @@ extension Session {
 }
 
 extension Row {
-  /// The approximate bytes of its values.
   fileprivate var size: Int {
     values.reduce(0) { $0 + 32 + $1.size }
   }

@@ -1,4 +1,4 @@
-/// An operator's condition on a table of their own, for a WHERE in brackets.
+/// An operator's condition on their table, for a WHERE in brackets.
 ///
 /// The only run-time text that becomes SQL: its author has the account anyway. It is limited to one expression, so that
 /// a typing error causes an error instead of another statement.

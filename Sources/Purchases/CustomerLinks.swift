@@ -17,7 +17,6 @@ public struct CustomerLink: Hashable, Sendable {
     self.b = max(a, b)
   }
 
-  /// Returns the links that join these originalTransactionIds: one between each ID and the next.
   public static func chain(_ ids: [String], app: String, environment: Environment) -> [CustomerLink] {
     zip(ids, ids.dropFirst()).map { first, second in
       CustomerLink(app: app, environment: environment, .originalTransactionID(first), .originalTransactionID(second))
@@ -73,7 +72,6 @@ public struct CustomerLabels: Sendable {
 
   public init() {}
 
-  /// Adds an earlier label of `node`.
   public mutating func note(_ node: CustomerNode, label: CustomerNode) { components.join(node, label) }
 
   public mutating func join(_ a: CustomerNode, _ b: CustomerNode) { components.join(a, b) }

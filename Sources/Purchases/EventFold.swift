@@ -5,7 +5,7 @@ import Time
 public struct MergedEvent: Hashable, Sendable {
   /// The statement with the highest authority, then the latest.
   public let event: Event
-  /// All statements, the best first.
+  /// The statements, best first.
   public private(set) var tellings: [Event]
   /// Whether no signed notification reported it: it is inferred from a signed purchase.
   public let isLearned: Bool
@@ -13,7 +13,6 @@ public struct MergedEvent: Hashable, Sendable {
   /// Whether only unsigned messages report it, and no signed purchase shows it.
   public var isClaimed: Bool { !event.source.isSigned }
 
-  /// - Parameter tellings: at least one, the best first.
   private init?(told tellings: [Event]) {
     guard let event = tellings.first else { return nil }
     (self.event, self.tellings, isLearned) = (event, tellings, false)

@@ -9,7 +9,6 @@ private struct EventName: Hashable {
 
   let app: String, environment: Environment, originalTransactionID: String, kind: Kind, text: String
 
-  /// Returns the names in an event, empty for an event without a purchase.
   static func names(of event: Event) -> [EventName] {
     guard let original = event.originalTransactionID else { return [] }
     func name(_ kind: Kind, _ text: String) -> EventName {
@@ -52,12 +51,10 @@ struct EventIndex {
     }
   }
 
-  /// Whether any of the events reports `purchase`.
   func tells(of purchase: Purchase) -> Bool {
     EventName.anyName(of: purchase) { seconds[$0] != nil }
   }
 
-  /// Whether any of the events reports `purchase` in the second of `date`.
   func tells(of purchase: Purchase, at date: Timestamp) -> Bool {
     let second = date.wholeSeconds
     return EventName.anyName(of: purchase) { seconds[$0]?.contains(second) ?? false }

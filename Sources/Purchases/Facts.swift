@@ -4,9 +4,9 @@ public import Time
 /// The type of a field's value.
 public enum FactKind: String, Sendable {
   case text, integer, flag
-  /// Whole milliseconds since 1970.
+  /// Integer milliseconds since 1970.
   case date
-  /// A structure of Apple's data, kept unchanged.
+  /// An Apple structure, kept unchanged.
   case structure
 }
 
@@ -128,7 +128,6 @@ public struct Facts<Field: FactField>: Hashable, Sendable {
   public func flag(_ field: Field) -> Bool? { self[field]?.bool }
   public func date(_ field: Field) -> Timestamp? { self[field]?.milliseconds }
 
-  /// The fields with a value, stated or inferred, in declaration order.
   public var known: [(field: Field, value: JSONValue)] {
     Field.allCases.compactMap { field in self[field].map { (field, $0) } }
   }
@@ -173,7 +172,6 @@ extension Facts {
     return JSONObject(uniqueMembers: members)
   }
 
-  /// Returns the bytes of `json`.
   @specialized(where Field == PurchaseField)
   @specialized(where Field == RenewalField)
   public func encoded() -> [UInt8] {

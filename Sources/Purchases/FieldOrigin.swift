@@ -47,7 +47,6 @@ public struct FieldOrigins<Field: FactField>: Hashable, Sendable {
   /// The latest time of an unsigned voting source among the origins, or `nil`.
   var claimedAsOf: Timestamp? { voices.filter(\.source.isClaimed).map(\.asOf).max() }
 
-  /// The number of fields with a value.
   public var count: Int { places.count { $0 != Self.none } }
 
   mutating func note(

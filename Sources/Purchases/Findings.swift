@@ -32,7 +32,6 @@ public struct Findings: Hashable, Sendable {
     self.environment = environment
   }
 
-  /// Adds the findings of another part of the message, with the same app and environment.
   public mutating func merge(_ other: Self) {
     purchases += other.purchases
     renewals += other.renewals
@@ -48,7 +47,6 @@ public struct Findings: Hashable, Sendable {
     furtherAliases += other.furtherAliases
   }
 
-  /// The IDs that find the statements.
   public var aliases: [Alias] {
     var aliases =
       purchases.flatMap { Alias.all(of: $0) } + renewals.flatMap { Alias.all(of: $0) } + furtherAliases

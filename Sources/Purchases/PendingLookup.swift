@@ -21,7 +21,7 @@ public struct PendingLookup: Hashable, Sendable {
 
 /// An operator's limit for how long access may outlast a subscription's signed end while a lookup is open.
 public struct AccessHold: Hashable, Sendable {
-  /// From 0, for no hold, to `longest`.
+  /// A number from 0, for no hold, to `longest`.
   public let hours: Int
 
   public static let longest = 72

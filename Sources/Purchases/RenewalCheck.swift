@@ -17,7 +17,7 @@ public struct RenewalCheck: Hashable, Sendable {
     self.asOf = asOf
   }
 
-  /// How long after a period's end the check waits for a late renewal.
+  /// The time that the check waits for a late renewal after a period's end.
   static let patience = Interval.hours(24)
   private static let firstPause = Interval.minutes(10)
 

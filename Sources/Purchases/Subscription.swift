@@ -4,7 +4,7 @@ public import Time
 /// The periods of one originalTransactionId with Apple's renewal.
 public struct Subscription: Hashable, Sendable {
   public let key: SubscriptionKey
-  /// By purchase date, at least one.
+  /// The periods by purchase date, at least one.
   public let periods: [Purchase]
   public let renewal: Resolved<RenewalField>?
 

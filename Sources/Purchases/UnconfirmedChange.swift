@@ -23,10 +23,9 @@ public struct UnconfirmedChange: OptionSet, Hashable, Sendable {
   /// With `refund`: a refund of a purchase that the message does not name.
   public static let refundWithoutRow = Self(rawValue: 8)
 
-  /// How long Apple's signed data and API may lag behind a change.
+  /// The time by which Apple's signed data and API may lag behind a change.
   public static let lag = Interval.minutes(1)
 
-  /// The names in documents and logs.
   public var names: [String] {
     [(Self.period, "period"), (.renewal, "renewal"), (.refund, "refund")].compactMap { contains($0.0) ? $0.1 : nil }
   }
@@ -91,7 +90,6 @@ extension RenewalStatement {
     return news.isEmpty || isOld ? [] : .renewal
   }
 
-  /// Whether it states a renewal field differently from `signed`.
   public func contradicts(_ signed: Self?) -> Bool { Self.intentions.contains { contradicts(signed, about: $0) } }
 
   private func contradicts(_ signed: Self?, about field: RenewalField) -> Bool {

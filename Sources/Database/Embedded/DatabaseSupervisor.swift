@@ -9,7 +9,9 @@ package struct DatabaseSupervisor: Sendable {
   private let server: EmbeddedServer
   private let tell: @Sendable (SupervisorReport) -> Void
 
-  /// - Parameter tell: receives events, the start or its failure first.
+  /// Creates the supervisor of a directory.
+  ///
+  /// The closure receives events, the start or its failure first.
   package init(
     directory: String, settings: EmbeddedServer.Settings, tell: @escaping @Sendable (SupervisorReport) -> Void
   ) {

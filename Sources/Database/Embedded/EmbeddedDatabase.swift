@@ -34,9 +34,7 @@ package actor EmbeddedDatabase {
   private var hasStarted = false
 
   private static let look = Duration.milliseconds(20)
-  /// A longer start is reported.
   private static let shortStart = Duration.seconds(10)
-  /// A longer wait for a stop is reported.
   private static let shortStop = Duration.seconds(1)
   /// The interval of checks of the supervisor.
   private static let watch = Duration.milliseconds(250)
@@ -156,7 +154,6 @@ package actor EmbeddedDatabase {
     do { return try DirectoryLock.holder(of: paths.lock)?.isKeeper ?? false } catch { return true }
   }
 
-  /// Waits while a supervisor is stopping the server.
   private func join() async throws {
     let start = ContinuousClock.now
     let deadline = start + Self.longestStop

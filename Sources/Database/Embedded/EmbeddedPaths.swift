@@ -1,17 +1,19 @@
 import Glibc
 
-/// Where the private server keeps what it has.
+/// The paths of the private server.
+///
+/// A file that root creates in another user's home belongs to that user.
 ///
 /// ```
-/// home/               ours; others may pass, not list. What root makes in another user's belongs to that user
-///   lock              flock, the id of the process that runs the server
+/// home/               this process's. Others may enter, not list
+///   lock              flock, the ID of the process that runs the server
 ///   users             locked by every process that uses the server
 ///   data/             the server's, 0700
-///   data.new/         only while the data directory is being made
+///   data.new/         only during the creation of data
 ///   run/              the server's, 0700: socket, pid file, temporary tables
-///   socket-directory  where the socket is when home's path is too long for one
+///   socket-directory  path of the socket's directory if home's path is too long
 ///   error.log         the server's
-///   keeper.log        the keeper's
+///   keeper.log        the supervisor's
 /// ```
 struct EmbeddedPaths {
   let home: String

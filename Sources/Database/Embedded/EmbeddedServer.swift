@@ -38,7 +38,6 @@ package actor EmbeddedServer {
     }
 
     package var connections = 200
-    /// The directories to search first, in the format of PATH.
     package var searchPath = ""
     /// The time after which a server that does not respond is killed.
     ///
@@ -96,10 +95,8 @@ package actor EmbeddedServer {
     self.tell = tell
   }
 
-  /// The server's process ID while it runs.
   package nonisolated var processID: Int32? { control.withLock { $0.process?.id } }
 
-  /// The directory of its data, after `start`.
   package var home: String? { paths?.home }
 
   /// Starts the server, and returns when it responds.

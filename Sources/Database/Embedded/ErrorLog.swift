@@ -14,7 +14,6 @@ enum ErrorLog {
     if let user { try Files.give(path, to: user) }
   }
 
-  /// Returns its last lines.
   static func end(of path: String?) -> String {
     guard let path else { return "" }
     let text = String(decoding: Files.tail(of: path, bytes: shown), as: UTF8.self)

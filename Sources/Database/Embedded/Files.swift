@@ -91,7 +91,6 @@ package enum Files {
     return descriptor < 0 ? [] : names(closing: descriptor)
   }
 
-  /// Returns the names in an open directory, and closes it.
   private static func names(closing descriptor: Int32) -> [String] {
     guard let stream = unsafe fdopendir(descriptor) else {
       close(descriptor)
@@ -146,7 +145,6 @@ package enum Files {
     close(descriptor)
   }
 
-  /// Returns the last bytes of a file, empty if it cannot be read.
   static func tail(of path: String, bytes limit: Int) -> [UInt8] {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return [] }

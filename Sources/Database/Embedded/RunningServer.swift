@@ -33,7 +33,6 @@ extension EmbeddedServer {
 }
 
 extension EmbeddedPaths {
-  /// Returns the configuration of the server with a present socket, or `nil`.
   func configuration(_ settings: EmbeddedServer.Settings) -> DatabaseConfiguration? {
     presentSocket.map { socket in
       DatabaseConfiguration(
@@ -41,7 +40,6 @@ extension EmbeddedPaths {
     }
   }
 
-  /// The present socket, in `run` or in the recorded directory.
   private var presentSocket: String? {
     [run, recordedSocketDirectory].compactMap(\.self).map { "\($0)/\(Self.socketName)" }
       .first { Files.status($0) != nil }

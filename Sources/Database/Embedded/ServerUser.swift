@@ -2,9 +2,9 @@ import Glibc
 
 /// The account of the server process, and the server's name for this process's account.
 ///
-/// As root: the owner of an existing data directory, otherwise the system user `mysql`, otherwise `nobody`. A machine
-/// with other services of `nobody` should have a user `mysql`: processes of one user can read each other's files.
-/// Without root: this process's user.
+/// As root: the owner of an existing data directory, otherwise the system user `mysql`, otherwise the unprivileged one.
+/// A machine with other services of the latter should have a user `mysql`: processes of one user can read each other's
+/// files. Without root: this process's user.
 struct ServerUser: Equatable {
   let id: uid_t
   let group: gid_t

@@ -22,7 +22,9 @@ struct SupervisorProcess {
   private let reports: AsyncStream<SupervisorReport>
   private let log: String
 
-  /// - Parameter tell: receives the server's events, on its own thread.
+  /// Starts the supervisor.
+  ///
+  /// The closure receives the server's events, on its own thread.
   static func start(
     _ program: SupervisorProgram, _ paths: EmbeddedPaths, tell: @escaping @Sendable (EmbeddedServer.Event) -> Void
   ) async throws(EmbeddedServerError) -> Self {

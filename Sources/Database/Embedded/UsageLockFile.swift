@@ -10,9 +10,7 @@ final class UsageLockFile: Sendable {
   /// The locks of other processes.
   enum Others {
     case nothing
-    /// At least one process uses the database.
     case users
-    /// A supervisor is stopping the database.
     case keeper
   }
 

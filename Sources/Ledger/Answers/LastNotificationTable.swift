@@ -2,12 +2,10 @@ import Database
 import Purchases
 import Time
 
-/// `heard`: the time of the last notification that Apple sent on its own initiative, by generation, app and
-/// environment.
+/// The last notification that Apple sent on its own initiative, by generation, app and environment.
 ///
-/// A separate row, since holders of an app's shared secret can send any number of V1 bodies, and a query would search
-/// for Apple's last one behind them. A commit advances the row only periodically, so that commits do not wait for each
-/// other.
+/// A separate row, since strangers with the shared secret can send any number of V1 bodies, which would hide Apple's
+/// last one. A commit advances it only periodically, so that commits do not wait for each other.
 enum LastNotificationTable {
   struct Key: Hashable, Sendable {
     let scope: AppScope

@@ -6,7 +6,6 @@ package import Time
 
 /// `apps`, `app_tokens`, `credentials` and `flags`.
 package enum AppTable {
-  /// Returns the registered apps, and the removed ones on request.
   package static func all(includingRemoved: Bool = false, in session: borrowing Session) throws(DatabaseError) -> [App]
   {
     var apps: [App] = []

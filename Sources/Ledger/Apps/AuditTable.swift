@@ -2,12 +2,11 @@ package import Database
 package import JSON
 package import Time
 
-/// `audit`: the author, time, subject and reason of each change to an app or stage.
+/// `audit`: the changes of apps and stages.
 ///
 /// Rows are only added.
 package enum AuditTable {
   package struct Record: Sendable {
-    /// The position in the order of the entries.
     package let id: Int64
     package let at: Timestamp
     package let actor: String
@@ -32,7 +31,6 @@ package enum AuditTable {
       """)
   }
 
-  /// Returns the facts of the entries that a process announces, by entry ID.
   package static func facts(
     from process: [UInt8], in session: borrowing Session
   ) throws(DatabaseError) -> [Int64: JSONObject] {

@@ -21,7 +21,6 @@ package struct Destination: Hashable, Sendable {
     case asReceived = "received"
   }
 
-  /// The name of the destination that receives forwarded requests.
   package static let legacy = "legacy"
 
   package let id: ID
@@ -32,7 +31,7 @@ package struct Destination: Hashable, Sendable {
   /// Whether messages are sent and new ones are added to the outbox.
   package let isEnabled: Bool
 
-  /// The host and port, the only part of the URL in logs and the audit, since paths and queries may hold secrets.
+  /// The host and port, the only part of the URL in logs and the audit: paths and queries may hold secrets.
   package var host: String { Self.host(of: url) }
 
   package static func host(of url: String) -> String {
@@ -53,7 +52,6 @@ package struct Destination: Hashable, Sendable {
 
 /// `destinations`: the endpoints that receive apps' messages.
 package enum DestinationTable {
-  /// Returns every destination, in the order of creation.
   package static func all(in session: borrowing Session) throws(DatabaseError) -> [Destination] {
     var found: [Destination] = []
     for row in try session.query(

@@ -6,12 +6,10 @@ package import Time
 ///
 /// It prevents two machines, each with its own data directory, from sealing rows under two keys.
 package enum MasterKeyTable {
-  /// Returns the ID of the key, or `nil` before the first key is claimed.
   package static func inUse(in session: borrowing Session) throws(DatabaseError) -> String? {
     try session.query("SELECT key_id FROM master_keys").first?.text("key_id")
   }
 
-  /// Returns the time when the key was claimed.
   package static func since(in session: borrowing Session) throws(DatabaseError) -> Timestamp? {
     try session.query("SELECT since FROM master_keys").first?.optionalMilliseconds("since")
   }

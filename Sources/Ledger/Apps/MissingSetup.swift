@@ -28,7 +28,6 @@ package enum MissingSetup: Hashable, Sendable {
     }
   }
 
-  /// Returns the missing setup of all registered apps, by app, forwarding first.
   package static func all(in session: borrowing Session) throws(DatabaseError) -> [MissingSetup] {
     all(
       of: try AppTable.all(in: session), forwarding: try DestinationTable.all(in: session),

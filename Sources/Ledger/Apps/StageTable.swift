@@ -18,7 +18,6 @@ package struct StageRecord: Hashable, Sendable {
   ///
   /// Empty until the first ramp.
   package let salt: String
-  /// The time when the stage or its share was set.
   package let changedAt: Timestamp
   /// The time when recording of notifications last started or stopped, before which no evidence counts.
   ///
@@ -95,8 +94,8 @@ package enum StageTable {
   ///
   /// Returns false, without a change, if another process changed the stage first.
   ///
-  /// If the change affects the processing of notifications, it waits for writers that have not committed yet
-  /// (`OutboxTable.roads`). A later writer is refused with the old epoch.
+  /// A change to the processing of notifications waits for writers that have not committed yet. A later writer is
+  /// refused with the old epoch.
   ///
   /// - Parameters:
   ///   - share: for `ramp`.
@@ -161,7 +160,6 @@ package enum AcceptedIDs: Sendable {
   /// Their bulk migration was canceled before a lookup.
   case cancelled
 
-  /// The text for messages.
   package var name: String {
     switch self {
     case .unknown: "unknown ids"

@@ -20,7 +20,6 @@ package enum UnprovenForwardingTable {
     return try row.map(policy) ?? .allow
   }
 
-  /// Returns the apps whose unproven messages are not forwarded.
   static func denying(in session: borrowing Session) throws(DatabaseError) -> Set<App.ID> {
     var apps: Set<App.ID> = []
     for row in try session.query("SELECT app, policy FROM unproven_forwarding") where try policy(row) == .deny {

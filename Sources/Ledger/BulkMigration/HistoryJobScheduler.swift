@@ -4,10 +4,9 @@ package import Time
 
 /// Queues a job's IDs for lookups, a few at a time, and records the results.
 ///
-/// One process does this for a job. `work` holds only the IDs whose lookup is soon: IDs of active customers go first,
-/// changes of other customers do not wait behind a migration, and a pause leaves few of them.
+/// One process does this for a job. `work` holds only IDs whose lookup is soon, so that active customers and changes of
+/// other customers do not wait behind a migration.
 package struct HistoryJobScheduler: Sendable {
-  /// The result of one turn.
   package struct Turn: Hashable, Sendable {
     /// Whether another process hands out the IDs.
     package var isElsewhere = false
@@ -174,8 +173,8 @@ package struct HistoryJobScheduler: Sendable {
 
   /// Records the IDs that got their final result, and returns their number.
   private func note(in session: borrowing Session) throws(DatabaseError) -> Int {
-    // An ID without an environment was looked up in those that know it, or in Production. Each environment has its own
-    // query: with both in one condition the server reads all work of the app for each ID.
+    // An ID without an environment was looked up in those that know it, or in Production. Separate queries: with both
+    // environments in one condition the server reads all work of the app for each ID.
     var answers: [MigrationAccountTable.CountScope: [String: HistoryJobTable.State]] = [:]
     for row in try session.query(
       """

@@ -8,7 +8,6 @@ package struct MigrationCounts: Hashable, Sendable {
   package var usable = 0
   package var duplicates = 0
   package var withoutPurchases = 0
-  /// The duplicates that name another user than earlier rows.
   package var links = 0
   package var rejected: [String: Int] = [:]
   package var ids = 0
@@ -42,9 +41,6 @@ package struct MigrationCounts: Hashable, Sendable {
   }
 }
 
-/// A counted outcome of a job.
-///
-/// Its name is the key in the table.
 package enum MigrationOutcome: Hashable, Sendable {
   case usable, duplicate, withoutPurchases, link
   case rejected(String)

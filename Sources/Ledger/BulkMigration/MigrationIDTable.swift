@@ -4,9 +4,7 @@ import Purchases
 /// `migration_ids`: the IDs of a job to look up at Apple, and the result of each.
 enum MigrationIDTable {
   enum State: Int {
-    /// Not handed out yet.
     case waiting = 0
-    /// The lookup is open.
     case asked = 1
     case settled = 2
     case unknown = 3

@@ -33,14 +33,12 @@ package struct MigrationJob: Hashable, Sendable {
   /// The environment of rows that do not name one.
   package let environment: Environment?
   package let settings: MigrationSettings
-  /// The reason of a failure, or the operator's reason for a pause.
+  /// The reason of a failure or of a pause.
   ///
   /// `nil` while the job can continue, or without a reason.
   package let trouble: String?
 
-  /// The operator's reason for a pause.
   package var pauseReason: String? { state == .paused ? trouble : nil }
-  /// The reason of the failure.
   package var failure: String? { state == .failed ? trouble : nil }
 }
 

@@ -15,7 +15,6 @@ package struct UnresolvedID: Hashable, Sendable {
   package let reason: String
 }
 
-/// The IDs of a job without a history, with their reasons.
 package enum MigrationLeftovers {
   /// Returns the number of a job's IDs by app, state and reason, most frequent first.
   package static func counts(
@@ -61,8 +60,7 @@ package enum MigrationLeftovers {
 
   /// The IDs of a job that have no history, each with its work in both environments.
   ///
-  /// One row of `work` for each ID and environment: with a list of environments the server would read every row of the
-  /// app for each ID.
+  /// One join for each environment: with a list of them the server would read every row of the app for each ID.
   private static func rows(of job: Int) -> SQL {
     func work(_ name: SQL, _ environment: Environment) -> SQL {
       """

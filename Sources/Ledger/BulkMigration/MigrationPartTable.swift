@@ -109,7 +109,6 @@ package enum MigrationPartTable {
     return try row.milliseconds("lease_until")
   }
 
-  /// Whether a part of the job is not read to its end.
   package static func hasOpen(_ job: Int, in session: borrowing Session) throws(DatabaseError) -> Bool {
     try !session.query("SELECT 1 FROM migration_parts WHERE job = \(job) AND state = 0 LIMIT 1").isEmpty
   }

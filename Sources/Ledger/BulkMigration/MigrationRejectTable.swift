@@ -18,7 +18,6 @@ package enum MigrationRejectTable {
     _ = try session.insert(insert, rows: rows)
   }
 
-  /// A rejected row with its position and reason.
   package struct Record: Sendable {
     package let number: Int64
     package let part: Int

@@ -8,9 +8,7 @@ package struct UnfetchedIDs: Hashable, Sendable {
   package private(set) var waiting = 0
   /// The IDs of canceled jobs, which no process will look up.
   package private(set) var cancelled = 0
-  /// The newest of those canceled jobs.
-  ///
-  /// `nil` if there is none yet.
+  /// The newest of those canceled jobs, or `nil`.
   package private(set) var cancelledJob: Int?
 
   // The work of each ID `m`: `p` in Production, `s` in Sandbox. Each needs one index lookup.
@@ -23,9 +21,7 @@ package struct UnfetchedIDs: Hashable, Sendable {
       AND m.environment IN (0, \(Environment.sandbox.code))
     """
 
-  /// Returns the counts for an app's jobs, IDs without an environment included.
-  ///
-  /// An ID with a later lookup, by another job or for another reason, does not count.
+  /// Returns the counts for an app's jobs, IDs without an environment included, without IDs that have a later lookup.
   ///
   /// - Parameters:
   ///   - young: waiting IDs that were handed out since then count too. `HistoryJobTable.unsettled` counts older ones.

@@ -46,7 +46,6 @@ struct KnownStatements {
       .union(renewals.filter { $0.value.contains(where: \.source.isSigned) }.keys.map(\.originalTransactionID))
   }
 
-  /// Returns the change that a statement reports compared with these.
   func change(reportedBy statement: PurchaseStatement) -> UnconfirmedChange {
     statement.claimedChange(beyond: purchases[statement.key] ?? [])
   }

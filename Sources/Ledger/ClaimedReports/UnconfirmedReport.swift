@@ -3,8 +3,7 @@ import Purchases
 import Signing
 import Time
 
-/// A report that one or several messages of a commit make about one originalTransactionId and no signed transaction
-/// confirms.
+/// A report of one or several messages about an originalTransactionId that no signed transaction confirms.
 struct UnconfirmedReport: Sendable {
   let scope: AppScope
   let originalTransactionID: String
@@ -43,7 +42,7 @@ struct UnconfirmedReport: Sendable {
 
   /// Returns the reports of the messages.
   ///
-  /// Call it before they are written, so that each is compared with the earlier data.
+  /// Call it before they are written, to compare each with the earlier data.
   ///
   /// A receipt reports only about a customer with an earlier lookup. Its other IDs are seeds.
   static func all(
@@ -89,7 +88,6 @@ struct UnconfirmedReport: Sendable {
     return reports
   }
 
-  /// The data in one message that Apple has not signed as a transaction.
   private struct Told {
     let message: InboxMessage
     /// The IDs that only its V1 body names.

@@ -2,7 +2,6 @@ import Database
 import Signing
 
 extension Batch {
-  /// A message to quarantine.
   struct Refused {
     let message: InboxMessage
     let refusal: LedgerEntry.QuarantineReason
@@ -17,7 +16,6 @@ extension Batch {
     }
   }
 
-  /// The outcome for the quarantined messages.
   struct QuarantineResult {
     /// The messages that were in quarantine before.
     var before: Set<Digest> = []

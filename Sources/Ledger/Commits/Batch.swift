@@ -3,10 +3,8 @@ import Purchases
 import Signing
 import Time
 
-/// Entries that are committed together.
 struct Batch {
   let entries: [LedgerEntry]
-  /// The stored body of each entry.
   let stored: [BodyVault.Stored]
 
   /// Seals the bodies.
@@ -109,7 +107,6 @@ struct Batch {
     return (appended, LeftOut(unforwarded: unforwarded, unqueuedIDs: unqueuedIDs))
   }
 
-  /// Returns the time of the last new notification for each due key.
   private func heard(
     in new: [(InboxMessage, LedgerEntry.AcceptedMessage)], _ due: Set<LastNotificationTable.Key>
   ) -> [LastNotificationTable.Key: Timestamp] {
@@ -168,8 +165,7 @@ struct Batch {
 
   /// Returns whether the stage of each entry's app has changed since the decision.
   ///
-  /// A stored entry, as after a commit of unknown outcome that succeeded, is not stale: it is in the outbox, and a new
-  /// decision would forward it twice.
+  /// A stored entry, as after a commit of unknown outcome, is not stale: a new decision would forward it twice.
   private func stale(
     by roads: OutboxTable.Roads, in session: borrowing Session
   ) throws(DatabaseError) -> [Bool] {

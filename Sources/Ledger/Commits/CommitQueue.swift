@@ -6,8 +6,8 @@ import Time
 /// The entries of one class that wait for their commit.
 ///
 /// A commit costs a disk flush regardless of its size: a single notification takes ten times as long as one of 32.
-/// While one batch is committed, the next gathers, so no entry waits for others to arrive. Another batch starts in
-/// parallel only if one is late because it waits for a locked row.
+/// While one batch is committed, the next gathers. Another batch starts in parallel only if one is late because of a
+/// locked row.
 final class CommitQueue: Sendable {
   private typealias Answer = Result<AppendResult, GroupCommit.Failure>
 
@@ -22,11 +22,10 @@ final class CommitQueue: Sendable {
     /// The bytes of all entries without a result.
     var bytes = 0
     var idleLanes: [CheckedContinuation<Void, Never>] = []
-    /// The numbers of batches in flight and of late ones among them.
+    /// The numbers of all batches in flight and of the late ones.
     var (underWay, late) = (0, 0)
     var isStopping = false
 
-    /// Whether another batch may begin.
     func mayBegin(_ limits: GroupCommit.Limits) -> Bool {
       underWay - late < limits.lanes && underWay < limits.lanes + limits.spareLanes
     }
@@ -50,12 +49,8 @@ final class CommitQueue: Sendable {
 
   var depth: Int { state.withLock { $0.waiting.count } }
 
-  /// The bytes of the bodies of all entries without a result.
   var bytes: Int { state.withLock { $0.bytes } }
 
-  /// Returns the result of the entry once it is committed.
-  ///
-  /// If the caller is cancelled before the commit begins, it gets `overloaded` and the entry is not written.
   func append(_ entry: LedgerEntry) async throws(GroupCommit.Failure) -> AppendResult {
     let number = numbers.wrappingAdd(1, ordering: .relaxed).newValue
     let answer = await withTaskCancellationHandler {
@@ -92,9 +87,6 @@ final class CommitQueue: Sendable {
     lane?.resume()
   }
 
-  /// Commits entries until cancelled.
-  ///
-  /// Then it accepts no more, commits the waiting ones and returns.
   func run() async {
     await withTaskCancellationHandler {
       // Shielded from cancellation: accepted entries must be written.
@@ -139,7 +131,6 @@ final class CommitQueue: Sendable {
     }
   }
 
-  /// Returns the number of waiting entries to commit together.
   private func batchLength(_ waiting: [Waiting]) -> Int {
     var (count, weight) = (0, 0)
     for waiting in waiting.prefix(limits.batch) {

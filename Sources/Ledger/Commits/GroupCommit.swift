@@ -7,7 +7,6 @@ package import Time
 /// Entries that strangers can send never wait in front of Apple's signed data (`CommitClass`).
 package final class GroupCommit: Sendable {
   package struct Limits: Sendable {
-    /// The maximum number of entries in a batch.
     package var batch = 64
     /// The maximum number of statements, events and IDs in a batch.
     ///
@@ -41,7 +40,6 @@ package final class GroupCommit: Sendable {
     package init() {}
   }
 
-  /// The reason why an entry was not written.
   package enum Failure: Error, Equatable, Sendable {
     case overloaded
     case stopping
@@ -100,7 +98,6 @@ package final class GroupCommit: Sendable {
 
   package var depth: Int { lines.values.reduce(0) { $0 + $1.depth } }
 
-  /// The bytes of the bodies of all entries without a result.
   package var bytes: Int { lines.values.reduce(0) { $0 + $1.bytes } }
 
   /// Returns the result of the entry once it is committed.

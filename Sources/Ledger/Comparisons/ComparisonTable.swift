@@ -9,7 +9,6 @@ package enum ComparisonTable {
   /// The key of a sample: one customer's receipt counts once in a window.
   package struct SampleKey: Hashable, Sendable {
     package let scope: AppScope
-    /// The beginning of the window.
     package let window: Timestamp
     /// 16 bytes each.
     package let customer: [UInt8]
@@ -23,7 +22,6 @@ package enum ComparisonTable {
     }
   }
 
-  /// The outcome of a comparison.
   package struct Outcome: Hashable, Sendable {
     /// The cause of the most severe difference, or `equal`.
     package var cause: String
@@ -157,7 +155,6 @@ package enum ComparisonTable {
     return leased
   }
 
-  /// Stores the outcome of the review.
   package static func settle(
     _ id: Int64, _ judgement: Outcome, in session: borrowing Session
   ) throws(DatabaseError) {

@@ -41,7 +41,7 @@ package struct ConsumptionRequestRecord: Hashable, Sendable {
   package let customerReason: String?
   /// The signing time.
   ///
-  /// With V1, which has none, the time of receipt.
+  /// With V1, which is undated, the time of receipt.
   package let askedAt: Timestamp
   package let deadline: Timestamp
   package let message: Digest

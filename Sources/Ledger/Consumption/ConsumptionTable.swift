@@ -42,7 +42,6 @@ package enum ConsumptionTable {
         deadline = IF(deadline <= VALUES(asked_at), VALUES(deadline), deadline)
       """)
 
-  /// An event in a new message.
   struct News {
     let app: App.ID
     let event: Event
@@ -148,7 +147,6 @@ package enum ConsumptionTable {
     return found
   }
 
-  /// Returns the newest cases, of one app or state on request.
   package static func newest(
     of app: App.ID? = nil, state: ConsumptionRequestRecord.State? = nil, limit: Int, in session: borrowing Session
   ) throws(DatabaseError) -> [ConsumptionRequestRecord] {
@@ -170,7 +168,6 @@ package enum ConsumptionTable {
         """))
   }
 
-  /// Returns the number of waiting cases.
   package static func waiting(in session: borrowing Session) throws(DatabaseError) -> Int {
     try session.query("SELECT COUNT(*) AS cases FROM consumption_requests WHERE state = 0").first?.int("cases") ?? 0
   }

@@ -4,8 +4,8 @@ import Time
 
 /// `aliases` and `claimed_aliases`: every ID of a purchase, with the period of its statements.
 ///
-/// An ID from only unsigned messages is a claim, stored separately. Otherwise a holder of an old copy of the app could
-/// add an own ID to another customer's purchase, and read it under that ID.
+/// An ID from only unsigned messages is a claim. Otherwise a holder of an old app copy could add an own ID to another
+/// customer's purchase, and read it under that ID.
 enum AliasTable {
   private static let upsert = BulkInsert(
     into: """
@@ -62,8 +62,7 @@ enum AliasTable {
 
   /// Passes the nodes that `id` leads to, in any environment, ordered within each environment.
   ///
-  /// They are originalTransactionIds, the ID itself included, and the ID as an app transaction. It throws `tooLarge`
-  /// above `limit` nodes.
+  /// They are originalTransactionIds, and the ID as an app transaction. It throws `tooLarge` above `limit` nodes.
   static func resolve(
     _ id: String, app: App, atMost limit: Int, in session: borrowing Session,
     each: (Environment, CustomerNode) throws(DatabaseError) -> Void

@@ -1,7 +1,6 @@
 import Database
 import Purchases
 
-/// The members of customers, read from `customers`.
 enum CustomerMembers {
   /// Returns every member of the nodes' customers, once each, as a table named `m`.
   static func together(_ nodes: [String], in scope: AppScope) -> SQL {

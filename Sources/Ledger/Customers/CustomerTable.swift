@@ -3,9 +3,8 @@ import Purchases
 
 /// `links` and `customers`: the links between IDs, and the label that the members of each customer share.
 ///
-/// A label is any member of the customer. When customers join, the smaller one gets the label of the larger. A member
-/// gets a new label only when its customer at least doubles, so n members cost n log n rows in any order of links.
-/// Messages show the smallest member, which does not depend on that order.
+/// A label is any member of the customer. When customers join, the smaller one gets the label of the larger, so n
+/// members cost n log n rows in any order of links. Messages show the smallest member instead.
 enum CustomerTable {
   private static let insertLink = BulkInsert(
     into: "INSERT INTO links (app, environment, a, b) VALUES", then: "ON DUPLICATE KEY UPDATE a = VALUES(a)",
@@ -40,8 +39,8 @@ enum CustomerTable {
 
   /// Gives all members of the customers that `links` join one label, and returns the new label by old label.
   ///
-  /// The rows of nodes and labels are created and locked in order before a label is read. Two processes that join the
-  /// same customers therefore wait for each other and get the same result.
+  /// The rows of nodes and labels are created and locked in order before a label is read, so concurrent joins of the
+  /// same customers get the same result.
   private static func join(
     _ links: Set<CustomerLink>, in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> [String: String] {
@@ -124,7 +123,6 @@ enum CustomerTable {
     ).first?.int("count") ?? 0
   }
 
-  /// Replaces the labels of all members.
   private static func rename(
     _ renamed: [String: String], _ new: Set<String>, in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) {

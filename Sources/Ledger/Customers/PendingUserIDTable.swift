@@ -5,9 +5,9 @@ package import Time
 /// `waiting_user_ids`: user IDs that arrived with only a transaction's ID, and are attributed once its purchase is
 /// known.
 ///
-/// The later commit attributes: the message with the user ID searches the purchase, and the message with the purchase
-/// searches user IDs. Both read with shared locks after their writes, so that one of two concurrent commits waits. Rows
-/// are never deleted, so the same messages create the same rows in any order.
+/// The later commit attributes. Both the message with the user ID and the one with the purchase read with shared locks
+/// after their writes, so that one of two concurrent commits waits. Rows are never deleted, so the same messages create
+/// the same rows in any order.
 enum PendingUserIDTable {
   private static let upsert = BulkInsert(
     into: """
@@ -50,10 +50,8 @@ enum PendingUserIDTable {
     if !attributions.isEmpty { try AccountAssociationTable.note(attributions, in: session) }
   }
 
-  /// The originalTransactionIds by ID.
   typealias Names = [String: Set<String>]
 
-  /// Returns the names of the purchases and renewals in the findings.
   private static func names(in findings: [(App.ID, Findings)]) -> [AppScope: Names] {
     var named: [AppScope: Names] = [:]
     for (app, findings) in findings {
@@ -120,7 +118,6 @@ enum PendingUserIDTable {
     """
   }
 
-  /// Returns every row of the app, in key order.
   static func read(of app: App.ID, in session: borrowing Session) throws(DatabaseError) -> [Row] {
     var found: [Row] = []
     for row in try session.query(
@@ -166,7 +163,6 @@ extension LedgerStore {
     return environments
   }
 
-  /// Returns the environments over one of the ledger's connections.
   package func environments(
     of ids: Set<String>, app: App.ID
   ) async throws(DatabaseError) -> [String: Set<Environment>] {

@@ -88,7 +88,6 @@ extension CompactBody {
     case missingHeader(Digest)
   }
 
-  /// Returns the digests of the headers that stored bytes refer to.
   package static func headers(in bytes: [UInt8]) throws(Damage) -> Set<Digest> {
     var found: Set<Digest> = []
     try walk(bytes[...]) { piece throws(Damage) in
@@ -100,7 +99,6 @@ extension CompactBody {
     return found
   }
 
-  /// Returns the body, byte for byte as received.
   package static func expand(_ bytes: [UInt8], headers: [Digest: [UInt8]]) throws(Damage) -> [UInt8] {
     var body: [UInt8] = []
     try walk(bytes[...]) { piece throws(Damage) in

@@ -5,7 +5,6 @@ struct JWSToken {
   let header: Range<Int>
   let payload: Range<Int>
   let signature: Range<Int>
-  /// Whether the header is the expected one.
   let isExpected: Bool
 
   var end: Int { signature.upperBound }
@@ -41,8 +40,7 @@ extension Span<UInt8> {
 
   /// Returns the start of the first run of at least `length` letters that begins at or after `start`.
   ///
-  /// It searches backward: one byte that is not a letter excludes every start before it, and JSON has such bytes every
-  /// few positions.
+  /// It searches backward: one byte that is not a letter excludes every start before it.
   fileprivate func beginningOfLetters(atLeast length: Int, from start: Int) -> Int? {
     var start = start
     while count - start >= length {

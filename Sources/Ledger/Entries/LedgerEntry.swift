@@ -24,7 +24,6 @@ package struct LedgerEntry: Sendable {
     }
   }
 
-  /// The reason why a message is quarantined.
   package struct QuarantineReason: Sendable {
     /// The source whose quota it uses.
     package var source: QuarantineSource
@@ -94,7 +93,6 @@ package struct LedgerEntry: Sendable {
     self.proof = proof
   }
 
-  /// The findings of an accepted message.
   package var findings: Findings? {
     switch content {
     case .accepted(let acceptance): acceptance.findings

@@ -1,4 +1,3 @@
-/// The quarantine quota of each source.
 extension QuarantineSource {
   /// Returns the quota for messages from Apple's networks, or from elsewhere.
   ///

@@ -17,7 +17,7 @@ package struct CustomerRecord: Sendable {
   package internal(set) var events: [Event]
   /// The accounts of the originalTransactionIds, with their periods.
   package internal(set) var attributions: [AccountAssociation] = []
-  /// How long access may be held while a lookup is open.
+  /// The maximum time to hold access while a lookup is open.
   package internal(set) var hold = AccessHold.off
   /// The open lookups because of V1 reports, by originalTransactionId.
   package internal(set) var lookUps: [String: PendingLookup] = [:]
@@ -49,15 +49,14 @@ extension LedgerStore {
   package enum Extent: String, Sendable {
     /// The purchases of the originalTransactionIds that the ID leads to.
     case purchases
-    /// All purchases of their customers.
+    /// The purchases of their customers.
     case customers
   }
 
   /// Returns the data about `id` in each environment that knows it.
   ///
-  /// `id` is a transaction, original transaction, line item or app transaction ID, an account token or a user ID of the
-  /// app's back end. The function reads all data in one call: for customers of any size read `matches` and each of
-  /// their pieces.
+  /// `id` is a transaction, original transaction, line item or app transaction ID, an account token or a user ID. For
+  /// customers of any size read `matches` and each of their pieces.
   package func dossiers(of id: String, app: App, extent: Extent) async throws(DatabaseError) -> [CustomerRecord] {
     try await pool.read { session throws(DatabaseError) in
       try Self.dossiers(of: id, app: app, extent: extent, in: session)

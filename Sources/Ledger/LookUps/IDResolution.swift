@@ -49,7 +49,6 @@ package struct IDResolution: Sendable {
 
 /// The settings of an app that affect lookups, read once for all pieces.
 struct LookUpPolicies: Sendable {
-  /// How long access may be held while a lookup is open.
   let hold: AccessHold
   let canAskApple: Bool
 

@@ -31,7 +31,6 @@ extension BucketTable {
     into: "INSERT INTO buckets (app, environment, original_transaction_id, bucket, is_chosen, decided_at) VALUES",
     then: "ON DUPLICATE KEY UPDATE bucket = 0, is_chosen = 1")
 
-  /// Assigns customers to bucket 0.
   package static func choose(
     _ ids: [String], in scope: AppScope, at now: Timestamp, _ session: borrowing Session
   ) throws(DatabaseError) {
@@ -56,7 +55,6 @@ extension BucketTable {
     }
   }
 
-  /// Returns the originalTransactionIds of the cohort, in order.
   package static func cohort(of scope: AppScope, in session: borrowing Session) throws(DatabaseError) -> [String] {
     var ids: [String] = []
     try session.query(

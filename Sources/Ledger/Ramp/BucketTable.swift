@@ -52,7 +52,6 @@ package enum BucketTable {
     into: "INSERT INTO buckets (app, environment, original_transaction_id, bucket, decided_at) VALUES",
     then: "ON DUPLICATE KEY UPDATE bucket = LEAST(bucket, VALUES(bucket))")
 
-  /// Returns the IDs and those that Apple links with them, in order.
   static func members(
     of ids: [String], in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> [String] {

@@ -7,7 +7,7 @@ package import Time
 /// Derives all data from the inbox again into a second database, and exchanges the tables in one statement.
 ///
 /// Readers see the old tables until the exchange. Messages that arrive meanwhile are written to the old tables, and
-/// read from the inbox after it. Repetition changes nothing.
+/// read from the inbox after it.
 package struct Rebuild: Sendable {
   /// Parses a stored message into findings.
   ///
@@ -39,7 +39,6 @@ package struct Rebuild: Sendable {
   /// They stay in the inbox.
   package struct Refused: Hashable, Sendable {
     package var count = 0
-    /// The first skipped messages.
     package var examples: [Example] = []
 
     package struct Example: Hashable, Sendable {
@@ -179,7 +178,6 @@ package struct Rebuild: Sendable {
     }
   }
 
-  /// The messages read from the inbox.
   struct Caught {
     var messages = 0
     var refused = Refused()
@@ -192,9 +190,8 @@ package struct Rebuild: Sendable {
 
   /// Reads new messages, repeatedly until there are no more.
   ///
-  /// The number of passes is limited: on a busy service each pass finds the messages of the previous one. After the
-  /// exchange the first pass is enough, since it begins when all writes to the old tables are committed. It throws
-  /// between two pages if its task is cancelled.
+  /// The number of passes is limited, since a busy service adds messages. After the exchange the first pass is enough:
+  /// it begins when all writes to the old tables are committed. It throws between two pages if its task is cancelled.
   func catchUp(_ stage: Stage, into target: Connection) async throws -> Caught {
     var caught = Caught()
     for _ in 0..<Self.passes {

@@ -4,10 +4,8 @@ import Signing
 package import Time
 
 extension Rebuild {
-  /// The changes that a rebuild would make.
   package struct Rehearsal: Sendable {
     package var messages = 0
-    /// The skipped messages.
     package var refused = Refused()
     /// Lines of the present canonical dump that would disappear.
     package var gone = Lines()
@@ -16,7 +14,6 @@ extension Rebuild {
 
     package var isEqual: Bool { gone.count == 0 && new.count == 0 }
 
-    /// Example lines with their total count.
     package struct Lines: Sendable {
       package var count = 0
       package var examples: [String] = []

@@ -1,7 +1,7 @@
 package import Database
 package import Signing
 
-/// The way in which a notification of Apple's history arrived here.
+/// The arrival of a notification in Apple's history.
 package enum Arrival: Hashable, Sendable {
   case byItself
   /// Fetched from Apple's history, or submitted by the app's back end.
@@ -49,7 +49,7 @@ extension LedgerStore {
         let (known, exact) = (
           told.notificationUUID.flatMap { byUUID[$0] }, byDigest[told.digest]
         )
-        // Another signature of a known notification is not new, regardless of its own outcome.
+        // Another signature of a known notification is not new.
         return exact == .byItself || known == .byItself ? .byItself : known ?? exact
       }
     }

@@ -53,7 +53,6 @@ package enum HeartbeatTable {
     ).affectedRows == 1
   }
 
-  /// Stores Apple's token of the test that was requested at `askedAt`.
   package static func sent(
     _ token: String, _ scope: AppScope, askedAt: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) {
@@ -115,7 +114,6 @@ package enum HeartbeatTable {
     try LastNotificationTable.last(of: scope, in: session)[.v2] != nil
   }
 
-  /// Whether a V1 notification came there since `instant`.
   package static func hearsLegacy(
     _ scope: AppScope, since instant: Timestamp, _ session: borrowing Session
   ) throws(DatabaseError) -> Bool {
@@ -127,7 +125,6 @@ package enum HeartbeatTable {
     ).first != nil
   }
 
-  /// Records that the heartbeat came back.
   package static func returned(
     _ heartbeat: Heartbeat, at instant: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) {
@@ -138,7 +135,6 @@ package enum HeartbeatTable {
       """)
   }
 
-  /// Records that the heartbeat did not come back, with Apple's reason if known.
   package static func lost(
     _ scope: AppScope, askedAt: Timestamp, because failure: String, in session: borrowing Session
   ) throws(DatabaseError) {
@@ -161,12 +157,10 @@ package enum HeartbeatTable {
     ).first?.optionalMilliseconds("at")
   }
 
-  /// Returns the last heartbeat of every app in service.
   package static func all(in session: borrowing Session) throws(DatabaseError) -> [Heartbeat] {
     try read("ORDER BY h.app, h.environment", in: session)
   }
 
-  /// Returns the last heartbeat of an app in service, or `nil` before the first request.
   package static func last(of scope: AppScope, in session: borrowing Session) throws(DatabaseError) -> Heartbeat? {
     try read("AND h.app = \(scope.app.number) AND h.environment = \(scope.environment.code)", in: session).first
   }

@@ -25,7 +25,6 @@ package enum ReconciliationTable {
     ).affectedRows == 1
   }
 
-  /// Sets the due time of the next comparison, of those that are made once in `period`.
   package static func plan(
     _ scope: AppScope, next: Timestamp, every period: Interval, in session: borrowing Session
   ) throws(DatabaseError) {

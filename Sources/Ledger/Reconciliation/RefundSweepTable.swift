@@ -23,7 +23,6 @@ package enum RefundSweepTable {
     ).affectedRows > 0
   }
 
-  /// Stores the time that counts as a customer's last request.
   package static func note(
     _ customer: String, askedAt instant: Timestamp, in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) {

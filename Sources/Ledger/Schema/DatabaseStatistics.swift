@@ -33,7 +33,6 @@ package struct DatabaseStatistics: Sendable {
     now = try row.milliseconds("now")
   }
 
-  /// A table's size by the server's estimate.
   package struct Table: Sendable {
     package let name: String
     package let rows: Int64

@@ -34,7 +34,6 @@ struct HistoryGroup {
 
   subscript(id: String) -> String { names[id].map(current) ?? id }
 
-  /// Renames the other members of joined histories.
   func rename(in scope: AppScope, _ session: borrowing Session) throws(DatabaseError) {
     for (former, _) in renamed.sorted(by: { $0.key < $1.key }) {
       _ = try session.execute(

@@ -2,13 +2,11 @@ package import Database
 package import Purchases
 package import Time
 
-/// A row of `work`, for reports.
 package struct HistoryJobSummary: Sendable {
   package let kind: HistoryJobTable.Kind
   package let environment: Environment
   package let subject: String
   package let state: HistoryJobTable.State
-  /// The number of failed responses.
   package let attempts: Int
   package let createdAt: Timestamp
   /// The time of the next try, or the end of the lease.
@@ -41,7 +39,6 @@ extension HistoryJobTable {
     case settled(State)
   }
 
-  /// Returns the numbers of the app's IDs by kind, environment, state and reason.
   package static func counts(of app: App, in session: borrowing Session) throws(DatabaseError) -> [HistoryJobCount] {
     var counts: [HistoryJobCount] = []
     for row in try session.query(
@@ -60,7 +57,6 @@ extension HistoryJobTable {
     return counts
   }
 
-  /// Returns the numbers of IDs by app, environment, kind and state.
   package static func depths(in session: borrowing Session) throws(DatabaseError) -> [AppScope: [Kind: [State: Int]]] {
     var depths: [AppScope: [Kind: [State: Int]]] = [:]
     for row in try session.query(

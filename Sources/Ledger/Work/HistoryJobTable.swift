@@ -52,7 +52,6 @@ package enum HistoryJobTable {
     Table.work.each(ids, kinds: kinds.map(\.rawValue), in: scope)
   }
 
-  /// Changes the rows that `condition` selects.
   static func update(
     _ rows: [Int64], _ changes: SQL, where condition: SQL = "state = 0", in session: borrowing Session
   ) throws(DatabaseError) {
@@ -123,7 +122,6 @@ package enum HistoryJobTable {
     }
   }
 
-  /// A lookup because of a claim.
   struct ClaimedRow {
     let scope: AppScope
     let kind: Kind

@@ -60,7 +60,7 @@ package enum HistoryTable {
         others[try row.text("name"), default: []].append(id)
       }
     }
-    // Each history once, up to the first requested ID. Not EXISTS, which MariaDB turns into a join that reads every
+    // Each history once, up to the first requested ID. Not EXISTS, which MariaDB converts to a join that reads every
     // history.
     for names in others.keys.sorted().parts() {
       for row in try session.query(

@@ -28,7 +28,7 @@ package enum RateLimitTable {
     }
   }
 
-  /// How long a process's view is kept after its last share.
+  /// The time to keep a process's view after its last share.
   private static let memory = Interval.hours(24)
 
   /// Returns the views of all processes, by process, without rates that were unused for a day.

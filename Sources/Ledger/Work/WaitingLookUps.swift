@@ -18,7 +18,7 @@ package struct WaitingLookUps: Sendable {
   package let due: Int
   /// The first delayed lookup, with its reason.
   package let next: (at: Timestamp, reason: String?)?
-  /// The first of a thousand delayed lookups whose reason applies to the whole app.
+  /// The latest of a thousand delayed lookups with a reason that applies to the whole app.
   package let hold: (at: Timestamp, reason: String)?
   /// Whether any process that calls Apple is alive.
   package let isAnybodyAlive: Bool
@@ -63,7 +63,7 @@ package struct WaitingLookUps: Sendable {
 }
 
 extension HistoryJobTable {
-  /// The prefix of the reason of rows that wait because Apple rejects the app's key.
+  /// The prefix of the reason of rows that wait because Apple refuses access for the app.
   package static let closedDoor = "Apple does not let the app in"
   /// The reasons of rows that wait because of a rate limit.
   package static let limits = ["rateLimited", "overBudget"]

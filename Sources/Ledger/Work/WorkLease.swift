@@ -20,7 +20,6 @@ extension HistoryJobTable {
       }
     }
 
-    /// The kinds, in the order of leases.
     var kinds: [Kind] {
       switch self {
       case .requested: [.history]
@@ -61,7 +60,6 @@ extension HistoryJobTable {
     }
   }
 
-  /// The result of a lease.
   package struct Lease: Sendable {
     package let customers: [LeasedHistoryJob]
     /// Due rows that are done without a lookup: a stored history holds their IDs.
@@ -73,8 +71,7 @@ extension HistoryJobTable {
   /// Commit before the request to Apple.
   ///
   /// A customer with a leased row is skipped, so that two processes never look up one customer at the same time. A
-  /// waiting caller takes over leases that have not begun, which begins them. Rows whose ID is in a stored history
-  /// become done.
+  /// waiting caller takes over leases that have not begun. Rows whose ID is in a stored history become done.
   package static func lease(
     _ selection: Selection, limit: Int, until end: Timestamp, owner: [UInt8], at now: Timestamp,
     in session: borrowing Session

@@ -2,7 +2,6 @@ package import Database
 package import Purchases
 package import Time
 
-/// The contents of Apple's history of a customer.
 package struct StoredHistory: Sendable {
   /// The environment that knows the customer.
   package let environment: Environment
@@ -169,7 +168,6 @@ extension HistoryJobTable {
 }
 
 extension ClaimedLookUp {
-  /// Whether the lookup has answered the reports about the ID.
   fileprivate func isAnswered(by settlement: HistoryJobTable.Outcome, _ customer: LeasedHistoryJob) -> Bool {
     switch settlement {
     case .stored(let history): row == customer.row || history.originalTransactionIDs.contains(originalTransactionID)

@@ -32,10 +32,8 @@ package struct AcceptClientCertificate: Sendable {
 
 /// Issues a bearer token by which an app's own back end reads and writes that app.
 package struct IssueToken: Sendable {
-  /// A new token, which cannot be shown again.
   package struct Issued: Sendable {
     package let token: String
-    /// The stored label.
     package let label: String
   }
 

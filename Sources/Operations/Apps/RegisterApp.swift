@@ -6,7 +6,6 @@ package import Time
 /// Registers an app, updates its registration, or restores a removed app.
 package struct RegisterApp: Sendable {
   package struct APIKey: Sendable {
-    /// The contents of the .p8 file.
     let pem: [UInt8]
     let id: String
     let issuer: String
@@ -19,7 +18,6 @@ package struct RegisterApp: Sendable {
   }
 
   package struct Plan: Sendable {
-    /// `nil` for a new app.
     package let before: App?
     /// One sentence for each change, or one that reports no change.
     package let changes: [String]

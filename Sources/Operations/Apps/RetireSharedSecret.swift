@@ -4,9 +4,6 @@ import Rollout
 package import Runtime
 package import Time
 
-/// Retires a shared secret of an app.
-///
-/// It stays sealed, to forward earlier messages.
 package struct RetireSharedSecret: Sendable {
   private let name: String
   private let bundleID: String

@@ -30,13 +30,11 @@ package struct RuleChoices: Hashable, Sendable {
     self.ids = Set(ids).sorted()
   }
 
-  /// A short text of the choice.
   package var summary: String { Self.summary(ids) }
 
   static func summary(_ ids: [String]) -> String { ids.isEmpty ? "default" : ids.joined(separator: ", ") }
 }
 
-/// An invalid choice of rows.
 package struct AnswerReadingRefused: ExitStatusError, CustomStringConvertible {
   private let reason: String
 

@@ -21,7 +21,6 @@ package struct SetAppPolicies: Sendable {
   package struct Plan: Sendable {
     /// The app before the change.
     package let before: AppRecord
-    /// One sentence for each change.
     package let changes: [String]
   }
 

@@ -6,7 +6,7 @@ import Time
 
 /// The search and claim of Apple's consumption requests by an operator.
 package enum ConsumptionCases {
-  /// How long the service skips a case that an operator works on.
+  /// The time for which the service skips a case that an operator works on.
   private static let lease = Interval.minutes(5)
 
   /// Returns the cases of a notification's UUID or a transaction's ID, newest first.

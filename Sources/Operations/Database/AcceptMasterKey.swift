@@ -5,8 +5,8 @@ package import Time
 
 /// Replaces the lost master key of a database.
 ///
-/// Purchases, customers and policies stay. Bodies and credentials under the lost key cannot be opened: the credentials
-/// are deleted, so that new ones can be registered.
+/// Purchases, customers and verifyReceipt responses are unaffected. Bodies and credentials under the lost key cannot be
+/// opened: the credentials are deleted, so that new ones can be registered.
 package struct AcceptMasterKey: Sendable {
   private let keys: Keyring
 

@@ -4,7 +4,6 @@ package import Ledger
 package import Runtime
 package import Time
 
-/// Pauses, resumes, cancels or throttles a bulk migration.
 package struct ChangeMigration: Sendable {
   package enum Change: Sendable {
     case pause

@@ -6,9 +6,6 @@ package import Time
 /// The data of a bulk migration at one moment.
 package struct MigrationRecord: Sendable {
   package let job: MigrationJob
-  /// The bundle ID of the job's app.
-  ///
-  /// `nil` if each row names its app.
   package let bundleID: String?
   package let accounts: MigrationCounts
   /// The counts by bundle ID and environment, "" if unknown.
@@ -21,7 +18,7 @@ package struct MigrationRecord: Sendable {
   /// Whether it runs and a process hands out its IDs without being blocked.
   let isWorkedOn: Bool
 
-  /// How long a job may lack a process before a report.
+  /// The time that a job may lack a process before a report.
   ///
   /// A service looks for new jobs every second.
   private static let grace = Interval.seconds(5)

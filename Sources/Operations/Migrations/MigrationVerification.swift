@@ -17,7 +17,6 @@ package struct MigrationVerification: Sendable {
     case wrongSecret
   }
 
-  /// The reason why receipts had no result.
   package enum Cause: String, Sendable, CaseIterable {
     /// Apple did not respond, or its response has no data about the receipt.
     case unanswered
@@ -31,7 +30,6 @@ package struct MigrationVerification: Sendable {
     case otherEnvironment
   }
 
-  /// The worst result of a customer.
   private enum WorstResult: Int, Comparable {
     case incomplete, known, affected
 
@@ -106,7 +104,6 @@ package struct MigrationVerification: Sendable {
     customers[customer] = max(customers[customer] ?? standing, standing)
   }
 
-  /// Receipts that Apple was asked about.
   package var asked: Int { causes.values.reduce(0, +) + notCompared + unanswered }
 
   /// Customers with a known history, and those with different access than by Apple's responses.

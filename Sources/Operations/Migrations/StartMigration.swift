@@ -73,7 +73,6 @@ package struct StartMigration: Sendable {
 
 /// A risk of a migration that starts now.
 package struct MigrationWarning: Hashable, Sendable {
-  /// A stable code.
   package let code: String
   package let text: String
 

@@ -49,8 +49,8 @@ struct QuarantineReading {
 
   /// Whether `--forward-unproven deny` quarantined it for an operator's decision.
   ///
-  /// Other refused messages were forwarded on arrival, or exceeded a limit. Ones that a comparison with Apple found
-  /// were delivered to another receiver.
+  /// Other refused messages were forwarded on arrival, or exceeded a limit. Ones from Apple's notification history were
+  /// delivered to another receiver.
   private func isDenied(_ message: InboxMessage, _ entry: LedgerEntry) -> Bool {
     guard message.kind == .notification, let addressee = entry.addressee else { return false }
     return directory.apps.contains { $0.id == addressee.scope.app && !directory.forwardsUnproven($0) }

@@ -8,17 +8,14 @@ package import Time
 ///
 /// Accepted ones move to the inbox.
 package struct ReplayQuarantine: Sendable {
-  /// The messages to replay.
   package enum Selection: Sendable {
     case all
-    /// Messages with this reason.
     case code(String)
     case digest(DigestPrefix)
 
     var code: String? { if case .code(let code) = self { code } else { nil } }
     var prefix: DigestPrefix? { if case .digest(let prefix) = self { prefix } else { nil } }
 
-    /// The text for the audit.
     var text: String {
       switch self {
       case .all: "--all"

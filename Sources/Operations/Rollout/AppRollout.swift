@@ -8,7 +8,6 @@ package struct AppRollout: Sendable {
   package let flag: StageRecord
   package let legacy: Destination?
   package let depth: OutboxDepth
-  /// Whether the app has a shared secret and an App Store Server API key in use.
   package let hasSharedSecret: Bool
   package let hasAPIKey: Bool
 

@@ -9,7 +9,6 @@ extension RolloutEvidence {
   /// Newer IDs may still wait.
   private static let seedsWithin = Interval.minutes(15)
 
-  /// Returns an app's evidence in one environment.
   package static func read(
     _ standing: AppRollout, _ demand: Requirements, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) -> RolloutEvidence {

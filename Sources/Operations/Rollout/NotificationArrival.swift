@@ -21,13 +21,10 @@ package struct NotificationArrival: Sendable {
   /// The last notification of each version.
   package let lastV1: Timestamp?
   package let lastV2: Timestamp?
-  /// The service's own TEST notification.
-  ///
-  /// `nil` before the first request.
   package let heartbeat: Heartbeat?
   package let state: State
 
-  /// How long Apple retries a notification in version 1.
+  /// The time for which Apple retries a notification in version 1.
   package static let lateV1 = Interval.hours(78)
 
   /// Whether no notification came for longer than a daily TEST takes, or the service's own TEST is lost.

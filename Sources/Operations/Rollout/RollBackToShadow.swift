@@ -26,12 +26,9 @@ package struct RollBackToShadow: Sendable {
   }
 
   package struct Outcome: Sendable {
-    /// The app before the stop.
     package let standing: AppRollout
     package let effect: Effect
-    /// The stage before, with its share.
     package let from: String
-    /// The reason of a failure.
     package let trouble: DatabaseError?
 
     init(_ standing: AppRollout, _ effect: Effect, from: String? = nil, trouble: DatabaseError? = nil) {
@@ -41,7 +38,6 @@ package struct RollBackToShadow: Sendable {
   }
 
   package struct Report: Sendable {
-    /// Every selected app and environment.
     package let outcomes: [Outcome]
     /// Other apps that Switchyard answers now, or answers again.
     ///
@@ -100,7 +96,6 @@ package struct RollBackToShadow: Sendable {
     var left = (plan.all(.stopped) + plan.all(.kept)).map(\.standing)
     var isFirst = true
     while !left.isEmpty {
-      // The error that ends this round.
       var trouble: DatabaseError?
       for standing in left {
         if Task.isCancelled || !isFirst && ContinuousClock.now - start >= patience {
@@ -148,7 +143,6 @@ package struct RollBackToShadow: Sendable {
     try await connection.read { session throws(DatabaseError) in try AppRollout.all(in: session) }
   }
 
-  /// Returns whether another try may succeed after this error.
   private static func isPassing(_ error: DatabaseError) -> Bool {
     error.isRetryable || [.abandoned, .commitOutcomeUnknown].contains(error.code)
   }

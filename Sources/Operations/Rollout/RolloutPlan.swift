@@ -7,11 +7,7 @@ package import Time
 /// The missing evidence of each app's next step, and the time it needs at the last day's rate.
 package struct RolloutPlan: Sendable {
   package let next: AdvanceRollout.Plan
-  /// The app's known originalTransactionIds in this environment.
-  ///
-  /// A customer has one or more.
   package let ids: Int
-  /// The customers compared in the last day.
   package let comparedADay: Int
   /// The minimum time until the step can be proven.
   ///

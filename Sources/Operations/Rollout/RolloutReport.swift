@@ -9,9 +9,7 @@ package struct RolloutReport: Sendable {
   package let standing: AppRollout
   /// The statistics of all stored comparisons.
   package let figures: ComparisonStatistics
-  /// The present evidence.
   package let evidence: RolloutEvidence
-  /// The known originalTransactionIds.
   package let ids: Int
   /// The changes with their time, author and reason, oldest first.
   package let changes: [AuditTable.Record]

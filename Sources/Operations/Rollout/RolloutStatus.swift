@@ -7,7 +7,6 @@ package import Time
 /// The status of a rollout: the stage, the last day's comparisons, the response times of both sides, and the guard.
 package struct RolloutStatus: Sendable {
   package let standing: AppRollout
-  /// The statistics of the last 24 hours.
   package let figures: ComparisonStatistics
   /// The response times of each called side in the last 24 hours, in whole steps of five minutes.
   ///

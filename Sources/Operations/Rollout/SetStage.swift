@@ -15,7 +15,6 @@ package struct SetStage: Sendable {
   /// A move to an earlier stage or a smaller percentage has a separate name.
   package static let (action, actionBack): (StaticString, StaticString) = ("rollout.set", "rollout.back")
 
-  /// The move in one environment.
   package struct Change: Sendable {
     package let standing: AppRollout
     package let move: StageTransition

@@ -4,8 +4,8 @@ package import Time
 
 /// The running services that use the present stages.
 ///
-/// A service without an update for `silence` counts as silent for an hour: it crashed, was suspended, or cannot reach
-/// the database. A service that stops properly is not included.
+/// A service that sends no update counts as silent for an hour: it crashed, was suspended, or cannot reach the
+/// database. A service that stops properly is not included.
 package struct StagePropagation: Hashable, Sendable {
   package let following: [ProcessTable.Status]
   /// The services that still use earlier stages.
@@ -23,7 +23,6 @@ package struct StagePropagation: Hashable, Sendable {
   package static let silence = ProcessTable.silence
   private static let period = Duration.milliseconds(200)
 
-  /// Returns the present state.
   package static func now(on connection: Connection) async throws -> StagePropagation {
     try await awaited(within: .milliseconds(0), on: connection)
   }

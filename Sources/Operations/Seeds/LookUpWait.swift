@@ -37,7 +37,7 @@ package struct LookUpWait: Hashable, Sendable {
     if !waiting.isAnybodyAlive, waiting.due > 0 {
       self.init(.noProcess, "a process that asks Apple: start `switchyard serve` on this database", nil)
     } else if waiting.due > 0 {
-      // Later lookups do not show that Apple rejects the app's key.
+      // Rows that arrived since are due, although Apple refuses access for the app.
       guard let hold = waiting.hold, leased == 0 else { return nil }
       self.init(.putOff, Self.nextTry(hold.at, hold.reason), hold.at)
     } else if let gone = waiting.leased.first(where: { !$0.isAlive }) {

@@ -2,7 +2,7 @@ package import Database
 package import Ledger
 package import Time
 
-/// Makes IDs that Apple did not know, or whose lookup failed, due again.
+/// Makes IDs that Apple did not know, or with a failed lookup, due again.
 ///
 /// Waiting IDs are due immediately.
 package struct RetryHistoryJobs: Sendable {
