@@ -5,15 +5,15 @@ import Glibc
 /// A file that root creates in another user's home belongs to that user.
 ///
 /// ```
-/// home/               this process's. Others may enter, not list
-///   lock              flock, the ID of the process that runs the server
-///   users             locked by every process that uses the server
-///   data/             the server's, 0700
-///   data.new/         only during the creation of data
-///   run/              the server's, 0700: socket, pid file, temporary tables
-///   socket-directory  path of the socket's directory if home's path is too long
-///   error.log         the server's
-///   keeper.log        the supervisor's
+/// home/               this process's. Others may enter, not list.
+///   lock              flock, the ID of the process that runs the server.
+///   users             locked by every process that uses the server.
+///   data/             the server's, 0700.
+///   data.new/         only during the creation of data.
+///   run/              the server's, 0700: socket, pid file, temporary tables.
+///   socket-directory  path of the socket's directory if home's path is too long.
+///   error.log         the server's.
+///   keeper.log        the supervisor's.
 /// ```
 struct EmbeddedPaths {
   let home: String
