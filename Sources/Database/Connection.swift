@@ -19,7 +19,6 @@ package actor Connection {
     return connection
   }
 
-  /// Whether the connection is unusable: broken, not rolled back, or closed.
   package nonisolated var isPoisoned: Bool { poisoned.load(ordering: .acquiring) }
 
   /// The server's number for KILL.

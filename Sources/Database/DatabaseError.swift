@@ -52,7 +52,6 @@ package struct DatabaseError: Error, Equatable, Sendable, CustomStringConvertibl
 
   package static func == (a: Self, b: Self) -> Bool { a.code == b.code }
 
-  /// Returns the error with which a body rolls back its transaction without a retry.
   package static func abandoned(_ reason: String) -> Self { Self(.abandoned, reason) }
 
   /// Whether the whole transaction can run again, because it certainly did not happen.

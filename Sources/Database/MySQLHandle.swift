@@ -94,7 +94,6 @@ import Time
 }
 
 extension DatabaseError {
-  /// Creates the error of the server or library, with values removed from its message.
   init(number: Int, message: String) {
     self.init(Code(number: number), RedactedServerMessage(number: number, message).text)
   }

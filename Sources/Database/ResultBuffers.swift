@@ -3,7 +3,6 @@ import Glibc
 
 /// The buffers for the columns of a row, which grow to the longest value.
 @safe final class ResultBuffers {
-  /// The type in which a column is read.
   private enum Kind {
     case integer, unsigned, bytes, text
     /// A DECIMAL without decimals, such as SUM() of integers: an integer if it fits, otherwise text.

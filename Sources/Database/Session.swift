@@ -1,7 +1,6 @@
 import CMariaDB
 import Time
 
-/// The effect of a statement that changes rows.
 package struct Outcome: Sendable, Equatable {
   /// The number of changed rows.
   ///
@@ -22,7 +21,6 @@ package final class Session {
   package private(set) var serverVersion = ""
 
   let configuration: DatabaseConfiguration
-  /// The bytes of a packet in addition to text and values.
   static let packetSlack = 4 << 10
 
   /// The server's max_allowed_packet.
@@ -37,7 +35,6 @@ package final class Session {
   /// The session's lock wait, in seconds.
   private var lockWait: Int64 = 0
   private var endOfTransaction: DatabaseError?
-  /// Whether the connection is unusable.
   private(set) var isBroken = false
   /// Called before each statement, except inserts of many rows and the session's own statements.
   ///
@@ -85,7 +82,6 @@ package final class Session {
     try send(sql.text)
   }
 
-  /// Checks whether the server responds.
   package func ping() throws(DatabaseError) {
     try exclusively { () throws(DatabaseError) in try link.check(unsafe mysql_ping(link.mysql)) }
   }

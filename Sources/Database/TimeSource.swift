@@ -29,7 +29,6 @@ package struct TimeSource: Sendable {
   }
 }
 
-/// The number, time and distance of a transaction's attempts.
 package struct RetryPolicy: Sendable, Equatable {
   package var attempts = 10
   /// No further attempt begins after this time.

@@ -4,7 +4,6 @@ package import Runtime
 package import Signing
 import Time
 
-/// The source of the master key, opened when data is sealed or opened.
 package struct KeySource: Sendable {
   private let open: @Sendable (_ hasSealed: Bool) throws -> Keyring
 

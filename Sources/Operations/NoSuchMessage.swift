@@ -1,6 +1,5 @@
 package import Runtime
 
-/// An error: no message has a digest with this prefix.
 package struct NoSuchMessage: ExitStatusError, CustomStringConvertible {
   package let place: String
   package let prefix: String

@@ -41,7 +41,6 @@ private struct EventName: Hashable {
   private static func isID(_ text: String) -> Bool { text != "" && text != "0" }
 }
 
-/// Events by the purchases that they report.
 struct EventIndex {
   private var seconds: [EventName: Set<Int64>] = [:]
 

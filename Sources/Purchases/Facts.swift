@@ -32,7 +32,6 @@ extension FactField {
   }
 }
 
-/// The names of a list of fields, in both directions.
 public struct FieldNames: Sendable {
   private let names: [String]
   /// Each name as the beginning of a JSON member: quoted, with its colon.

@@ -1,6 +1,5 @@
 public import Time
 
-/// The origin of a field's value.
 public struct FieldOrigin: Hashable, Sendable {
   public let source: Source
   public let asOf: Timestamp

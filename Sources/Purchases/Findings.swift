@@ -81,7 +81,6 @@ public struct Findings: Hashable, Sendable {
     }
   }
 
-  /// Whether the source's statements in this message are proven.
   func isProven(_ source: Source) -> Bool { isFetched || source.isSigned }
 
   /// The originalTransactionIds with a proven statement in this message.

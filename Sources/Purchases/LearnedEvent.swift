@@ -2,7 +2,6 @@ import JSON
 import Time
 
 extension MergedEvent {
-  /// Returns the reported and the inferred events, by date.
   public static func toldAndLearned(in events: [Event], purchases: [Purchase]) -> [MergedEvent] {
     var told = all(in: events, purchases: purchases)
     let unheard = unheard(of: purchases, beside: told)
@@ -19,7 +18,6 @@ extension MergedEvent {
       }
       for (place, tellings) in claims { learned[place].add(claims: tellings) }
     }
-    // On one date, reported events come first, then inferred ones in the order of purchases, then claims.
     return inOrder(told + learned) { a, b in !a.isClaimed && b.isClaimed }
   }
 

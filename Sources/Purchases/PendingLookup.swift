@@ -6,7 +6,6 @@ public struct PendingLookup: Hashable, Sendable {
   /// The commit time of the first unanswered report.
   public let since: Timestamp
   public let because: UnconfirmedChange
-  /// The SHA-256 of the latest report's message.
   public let message: [UInt8]
   /// The reason of the last failure, or `nil`.
   public let failure: String?

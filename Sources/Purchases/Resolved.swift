@@ -33,7 +33,6 @@ public struct FoldRules<Field: FactField>: Sendable {
   }
 
   private let rules: [Rule]
-  /// The rule IDs, which all resolved values share.
   let ids: RuleIDs
   /// The sources that vote on every field.
   private let heardOnAll: Set<Source>

@@ -4,7 +4,6 @@ import Glibc
 ///
 /// It ends with the process in any case.
 struct DirectoryLock: ~Copyable {
-  /// The holder of the lock.
   struct Holder: Equatable {
     let id: pid_t
     /// Whether it stops the server after the last user.

@@ -6,7 +6,6 @@ package import Time
 /// The server runs in a separate process with its supervisor (`DatabaseSupervisor`). The first user starts it, and it
 /// stops after the last one.
 package actor EmbeddedDatabase {
-  /// An event for the operator.
   package enum Event: Sendable {
     /// An event of a supervisor that this process started.
     case server(EmbeddedServer.Event)
@@ -36,9 +35,7 @@ package actor EmbeddedDatabase {
   private static let look = Duration.milliseconds(20)
   private static let shortStart = Duration.seconds(10)
   private static let shortStop = Duration.seconds(1)
-  /// The interval of checks of the supervisor.
   private static let watch = Duration.milliseconds(250)
-  /// The pause before the next check if no descriptor was left.
   private static let pause = Duration.seconds(1)
   /// The maximum time of a stop, after which the supervisor has killed the server.
   private static let longestStop = Duration.seconds(180)
@@ -77,7 +74,6 @@ package actor EmbeddedDatabase {
     }
   }
 
-  /// Whether this process started the present supervisor, or an earlier one.
   package var isOurs: Bool { hasStarted }
 
   /// Restarts the supervisor whenever it is gone.

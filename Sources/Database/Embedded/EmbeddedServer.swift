@@ -56,7 +56,6 @@ package actor EmbeddedServer {
     package init() {}
   }
 
-  /// An event for the operator.
   package enum Event: Sendable, Equatable {
     /// The data is not in the requested directory, with the reason.
     case moved(String)

@@ -1,4 +1,3 @@
-/// The reason why the private MariaDB could not be started or kept running.
 package struct EmbeddedServerError: Error, Equatable, Sendable, CustomStringConvertible {
   package enum Code: Hashable, Sendable {
     /// mariadbd or mariadb-install-db is missing on this machine.

@@ -1,4 +1,3 @@
-/// The log of a child process, limited in size, whose end is shown if a start has failed.
 enum ErrorLog {
   private static let limit = 8 << 20
   private static let shown = 4 << 10

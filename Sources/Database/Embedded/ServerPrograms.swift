@@ -1,6 +1,5 @@
 import Glibc
 
-/// The paths of mariadbd and mariadb-install-db.
 struct ServerPrograms {
   let server: String
   let installer: String

@@ -1,7 +1,6 @@
 import Glibc
 import Runtime
 
-/// The program that runs a `DatabaseSupervisor` in its own process.
 package struct SupervisorProgram: Sendable {
   package var path: String
   package var arguments: [String]

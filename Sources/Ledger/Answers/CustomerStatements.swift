@@ -6,7 +6,6 @@ package import Time
 /// They include the purchases of the requested IDs and of the IDs that one history of Apple holds together with one of
 /// them.
 package struct CustomerStatements: Sendable {
-  /// Apple's response about an ID that has no history.
   package struct Unknown: Hashable, Sendable {
     package let settledAt: Timestamp
     package let reason: String
@@ -48,7 +47,6 @@ package struct CustomerStatements: Sendable {
   /// The last time that Apple asked the customer to consent to a price increase, by originalTransactionId.
   package internal(set) var askedToConsent: [String: Timestamp] = [:]
 
-  /// The name of the history that holds each ID.
   var historyNames: [String: String] = [:]
 
   package init(scope: AppScope, asked: [String]) {

@@ -3,7 +3,6 @@ package import Purchases
 import Time
 
 extension LedgerStore {
-  /// The maximum number of rows of one kind for a response.
   package static let mostKnowledge = IDResolution.mostRows
 
   /// Returns the ledger's data about the account that owns these originalTransactionIds.

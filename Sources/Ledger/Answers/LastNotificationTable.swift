@@ -12,7 +12,6 @@ enum LastNotificationTable {
     let generation: NotificationHealth.Generation
   }
 
-  /// The maximum delay of the row.
   static let every = Interval.minutes(1)
 
   private static let insert = BulkInsert(
@@ -45,7 +44,6 @@ enum LastNotificationTable {
 }
 
 extension LedgerEntry {
-  /// The key of the row that this entry advances once it is accepted for the first time.
   var heard: LastNotificationTable.Key? {
     guard case .accepted(let accepted) = content, message.kind == .notification else { return nil }
     return LastNotificationTable.Key(

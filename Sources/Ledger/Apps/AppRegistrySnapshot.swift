@@ -2,7 +2,6 @@ package import JSON
 import Rollout
 package import Signing
 
-/// A snapshot of every registered app, so that requests need no query.
 package struct AppRegistrySnapshot: Sendable {
   private let byBundleID: [String: App]
   private let byToken: [Digest: App]
@@ -67,7 +66,6 @@ package struct AppRegistrySnapshot: Sendable {
   /// Returns the app's stage in an environment, or `nil` if it has no stage, as in Xcode's.
   package func flag(of scope: AppScope) -> StageRecord? { flags[scope] }
 
-  /// A number that changes with every change of a stage.
   package var mark: Int64 { flags.values.reduce(0) { $0 + $1.epoch } }
 
   /// Returns the app's destination if it is enabled.

@@ -116,7 +116,6 @@ package enum CredentialTable {
     package let retiredAt: Timestamp?
   }
 
-  /// A credential whose secret does not open here.
   package struct Unopened: Hashable, Sendable {
     package let app: App.ID
     package let name: String

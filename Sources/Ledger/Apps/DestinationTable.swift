@@ -2,11 +2,9 @@ package import Database
 import Purchases
 package import Time
 
-/// An endpoint that receives an app's messages.
+/// An endpoint for an app's messages.
 package struct Destination: Hashable, Sendable {
   /// The destination's number in this database.
-  ///
-  /// It has no meaning outside.
   package struct ID: Hashable, Sendable, Comparable {
     package let number: Int
 
@@ -15,9 +13,7 @@ package struct Destination: Hashable, Sendable {
     package static func < (a: Self, b: Self) -> Bool { a.number < b.number }
   }
 
-  /// The form of the sent messages.
   package enum Form: String, Hashable, Sendable, CaseIterable {
-    /// The received body, byte for byte.
     case asReceived = "received"
   }
 
@@ -50,7 +46,6 @@ package struct Destination: Hashable, Sendable {
   }
 }
 
-/// `destinations`: the endpoints that receive apps' messages.
 package enum DestinationTable {
   package static func all(in session: borrowing Session) throws(DatabaseError) -> [Destination] {
     var found: [Destination] = []

@@ -5,7 +5,6 @@ import Signing
 /// It finds secrets of 32 hexadecimal digits, as Apple creates them, in either case. A rolling hash of 32 digits finds
 /// candidates, and a code under the filter's own key confirms them. It does not hold the secrets.
 package struct SecretFilter: Sendable {
-  /// The text that replaces a secret, which cannot be recovered from it.
   package static let marker = "[redacted]"
   package static let digits = 32
 
@@ -123,7 +122,6 @@ package struct SecretFilter: Sendable {
 }
 
 extension UInt8 {
-  /// Whether the byte is a hexadecimal digit in ASCII, in upper or lower case.
   package var isHexDigit: Bool {
     switch self {
     case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),

@@ -3,7 +3,6 @@ package import Purchases
 package import Rollout
 package import Time
 
-/// An app's stage in one environment, with the numbers of changes.
 package struct StageRecord: Hashable, Sendable {
   package let environment: Environment
   package let stage: Stage
@@ -58,7 +57,6 @@ package struct StageRecord: Hashable, Sendable {
   }
 }
 
-/// `flags`: the stage of each app in each environment.
 package enum StageTable {
   package static func all(in session: borrowing Session) throws(DatabaseError) -> [AppScope: StageRecord] {
     var flags: [AppScope: StageRecord] = [:]
@@ -142,7 +140,6 @@ package enum StageTable {
     return (stage, share)
   }
 
-  /// Accepts the app's present IDs without a history.
   package static func accept(
     _ ids: AcceptedIDs, of scope: AppScope, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) {
@@ -153,7 +150,6 @@ package enum StageTable {
   }
 }
 
-/// The reason why accepted IDs have no history.
 package enum AcceptedIDs: Sendable {
   /// Apple's API does not know them (4040010).
   case unknown

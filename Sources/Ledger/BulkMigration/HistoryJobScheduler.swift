@@ -8,16 +8,13 @@ package import Time
 /// other customers do not wait behind a migration.
 package struct HistoryJobScheduler: Sendable {
   package struct Turn: Hashable, Sendable {
-    /// Whether another process hands out the IDs.
     package var isElsewhere = false
     package var handedOut = 0
     /// Customers to look up because of those IDs.
     ///
     /// 0 without an allowance.
     package var calls = 0
-    /// IDs that got their final result since the last turn.
     package var ended = 0
-    /// IDs with an open lookup.
     package var asked = 0
     package var isDone = false
   }
@@ -67,7 +64,6 @@ package struct HistoryJobScheduler: Sendable {
     return turn
   }
 
-  /// Ends this process's lease, so that another one can hand out IDs.
   package func release(in session: borrowing Session) throws(DatabaseError) {
     _ = try session.execute("DELETE FROM migration_hand_outs WHERE job = \(job) AND owner = \(owner)")
   }
@@ -85,7 +81,7 @@ package struct HistoryJobScheduler: Sendable {
     return try row?.bytes("owner") == owner
   }
 
-  /// Returns the apps and environments with waiting IDs.
+  /// Returns the scopes with waiting IDs.
   ///
   /// One index lookup finds each.
   private func waitingPlaces(in session: borrowing Session) throws(DatabaseError) -> [MigrationAccountTable.CountScope]
@@ -171,7 +167,6 @@ package struct HistoryJobScheduler: Sendable {
     }
   }
 
-  /// Records the IDs that got their final result, and returns their number.
   private func note(in session: borrowing Session) throws(DatabaseError) -> Int {
     // An ID without an environment was looked up in those that know it, or in Production. Separate queries: with both
     // environments in one condition the server reads all work of the app for each ID.

@@ -2,7 +2,6 @@ package import Database
 package import Purchases
 import Time
 
-/// The outcomes of all rows and IDs of a job, at one moment.
 package struct MigrationCounts: Hashable, Sendable {
   package var rows = 0
   package var usable = 0
@@ -17,11 +16,9 @@ package struct MigrationCounts: Hashable, Sendable {
 
   package init() {}
 
-  /// IDs without a final result.
   package var open: Int { ids - settled - unknown - failed }
   package var allRejected: Int { rejected.values.reduce(0, +) }
 
-  /// Whether the counts add up.
   package var balances: Bool {
     rows == usable + duplicates + withoutPurchases + allRejected && open >= 0 && links <= duplicates
   }

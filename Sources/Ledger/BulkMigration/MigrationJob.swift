@@ -2,7 +2,6 @@ package import JSON
 package import Purchases
 package import Time
 
-/// A bulk migration: an operator's request and its state.
 package struct MigrationJob: Hashable, Sendable {
   /// The state, with its number in the table.
   package enum State: Int, Hashable, Sendable, CaseIterable {
@@ -17,7 +16,6 @@ package struct MigrationJob: Hashable, Sendable {
     case failed = 5
 
     package var name: String { "\(self)" }
-    /// Whether the job can never continue.
     package var isFinal: Bool { self == .done || self == .cancelled }
   }
 
@@ -48,13 +46,11 @@ package struct MigrationSettings: Hashable, Sendable {
   ///
   /// `nil`: as many as Apple allows.
   package var callsPerSecond: Int?
-  /// The maximum number of rows read per second.
   package var rowsPerSecond: Int?
   /// The hours of the day, in UTC, in which the job works.
   ///
   /// `nil`: all day.
   package var hours: MigrationHours?
-  /// The warnings that the operator accepted.
   package var accepted: [String] = []
 
   package init() {}

@@ -4,7 +4,6 @@ package import Purchases
 package import Time
 
 package enum MigrationJobTable {
-  /// A part of the sources at the beginning of the job.
   package struct NewPart: Sendable {
     package let source: String
     package let sealed: [UInt8]?

@@ -1,7 +1,6 @@
 package import Database
 package import Purchases
 
-/// An ID of a job that has no history, with the reason.
 package struct UnresolvedID: Hashable, Sendable {
   package enum State: String, Hashable, Sendable { case open, unknown, failed }
 
@@ -36,7 +35,6 @@ package enum MigrationLeftovers {
     return counts
   }
 
-  /// Returns the IDs, those with a final result first.
   package static func list(
     of job: Int, limit: Int, in session: borrowing Session
   ) throws(DatabaseError) -> [UnresolvedID] {

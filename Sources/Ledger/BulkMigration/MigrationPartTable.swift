@@ -1,7 +1,7 @@
 package import Database
 package import Time
 
-/// `migration_parts`: the process that reads each part, and the position up to which it is in the ledger.
+/// `migration_parts`: the process that reads each part, and its position.
 package enum MigrationPartTable {
   /// Leases a part that no process reads, or returns `nil`.
   ///

@@ -1,6 +1,5 @@
 package import Database
 
-/// `migration_rejects`: the positions of the rejected rows of a job in its sources.
 package enum MigrationRejectTable {
   private static let insert = BulkInsert(
     into: "INSERT INTO migration_rejects (job, part, file, position, row_key, line, reason) VALUES")

@@ -6,7 +6,6 @@ import Signing
 ///
 /// That order is independent of the data, so the page after any position is a random sample.
 package struct MigrationSample: Sendable {
-  /// The receipts of one page that belong to the app and environment.
   package let receipts: [InboxListing]
   /// The number of contents without a message in the inbox: they have no purchase, or an earlier build stored them.
   package let withoutMessage: Int
@@ -15,7 +14,6 @@ package struct MigrationSample: Sendable {
   /// `nil` after the last page.
   package let end: [UInt8]?
 
-  /// The length of a position in bytes.
   package static let width = 16
 
   /// Returns the page after a position.

@@ -13,7 +13,6 @@ package struct MigrationStep: Sendable {
     package init(_ digest: [UInt8]) { bytes = Array(digest.prefix(16)) }
   }
 
-  /// An ID that can be looked up at Apple.
   package struct ID: Hashable, Sendable {
     package let environment: Environment?
     package let id: String
@@ -21,7 +20,6 @@ package struct MigrationStep: Sendable {
     package init(environment: Environment?, id: String) { (self.environment, self.id) = (environment, id) }
   }
 
-  /// The result of a row with useful content.
   package struct Content: Sendable {
     package let digest: Mark
     package let user: Mark?
@@ -38,7 +36,6 @@ package struct MigrationStep: Sendable {
 
     var entries: [LedgerEntry] { entry.map { [$0] + users } ?? [] }
 
-    /// Returns this content joined with another content of the same row.
     package func joined(with other: Self) -> Self {
       let known = Set(ids)
       return Self(
@@ -47,7 +44,6 @@ package struct MigrationStep: Sendable {
         ids: ids + other.ids.filter { !known.contains($0) }, isActive: isActive || other.isActive)
     }
 
-    /// Whether it contains a purchase or an ID that can be looked up at Apple.
     package var isUsable: Bool { !ids.isEmpty || entry?.findings?.purchases.isEmpty == false }
 
     package init(

@@ -30,7 +30,6 @@ struct PendingCustomerCount {
     }
   }
 
-  /// Returns the IDs that have their final result and are not looked up again.
   private static func answered(
     _ ids: [String], in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> Set<String> {

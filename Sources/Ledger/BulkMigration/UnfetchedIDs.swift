@@ -2,7 +2,6 @@ package import Database
 import Purchases
 package import Time
 
-/// IDs of bulk migrations that were not looked up at Apple.
 package struct UnfetchedIDs: Hashable, Sendable {
   /// The IDs of jobs that can continue, or with an open lookup.
   package private(set) var waiting = 0

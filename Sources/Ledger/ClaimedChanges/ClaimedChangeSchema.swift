@@ -1,7 +1,7 @@
 import Database
 
 extension Migration {
-  /// The tables of unsigned changes, of due renewal checks, and of the apps' access holds.
+  /// The tables of unsigned changes, renewal checks and access holds.
   static let claimedChangeTables: [SQL] = [claimedChanges, renewalChecks, accessHolds]
 
   // A row for each subscription or purchase with a change that an unsigned message reported and no signed data has

@@ -25,7 +25,6 @@ package enum UnconfirmedChangeTable {
   }
 
   struct Answer {
-    /// The number of changes reported before the lookup began.
     let reports: Int
     /// The time of the request to Apple.
     ///

@@ -12,10 +12,8 @@ struct UnconfirmedReport: Sendable {
   ///
   /// One with a refund has precedence.
   private(set) var line: Line?
-  /// The last received message of the report.
   private(set) var message: Digest
   private(set) var receivedAt: Timestamp
-  /// Whether the ID was looked up before as a customer.
   let isKnown: Bool
   /// Whether an unsigned message reports it.
   ///
@@ -23,10 +21,8 @@ struct UnconfirmedReport: Sendable {
   private(set) var isClaimed: Bool
   /// Whether it came from Apple's networks.
   var comesFirst = false
-  /// The number of messages that reported it.
   private(set) var count = 1
 
-  /// The queue of its lookup.
   var kind: HistoryJobTable.Kind { isKnown || comesFirst ? .claimedChange : .claimedID }
 
   func merged(with other: Self) -> Self {

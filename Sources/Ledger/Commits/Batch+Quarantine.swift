@@ -6,7 +6,6 @@ extension Batch {
     let message: InboxMessage
     let refusal: LedgerEntry.QuarantineReason
     let isFromApple: Bool
-    /// Whether Apple's networks sent it, or it is signed for the app.
     let isOfApple: Bool
     let stored: BodyVault.Stored
 
@@ -17,13 +16,10 @@ extension Batch {
   }
 
   struct QuarantineResult {
-    /// The messages that were in quarantine before.
     var before: Set<Digest> = []
-    /// The messages that exceed a quota.
     var full: Set<Digest> = []
   }
 
-  /// Stores the messages that fit the quotas.
   func quarantine(
     _ refused: [Refused], _ usage: [QuarantineSource: QuarantineUsage], in session: borrowing Session
   ) throws(DatabaseError) -> QuarantineResult {

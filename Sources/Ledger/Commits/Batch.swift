@@ -152,7 +152,6 @@ struct Batch {
     }
   }
 
-  /// Returns the submission metadata that is not in the messages' own rows.
   private func claims(
     of accepted: [(InboxMessage, LedgerEntry.AcceptedMessage)], _ refused: [InboxMessage]
   ) -> [(Digest, SubmissionMetadata)] {
@@ -178,7 +177,6 @@ struct Batch {
 }
 
 extension LedgerEntry {
-  /// Whether the headers of its JWS are Apple's.
   var sharesHeaders: Bool { isAccepted && proof == .proven }
 
   /// Whether it counts although `other` has the same message and came first.

@@ -19,10 +19,8 @@ final class CommitQueue: Sendable {
 
   private struct State {
     var waiting: [Waiting] = []
-    /// The bytes of all entries without a result.
     var bytes = 0
     var idleLanes: [CheckedContinuation<Void, Never>] = []
-    /// The numbers of all batches in flight and of the late ones.
     var (underWay, late) = (0, 0)
     var isStopping = false
 
@@ -203,7 +201,7 @@ final class CommitQueue: Sendable {
 
   /// Commits each entry separately, so that only the faulty one fails.
   ///
-  /// If the database fails, all remaining entries fail.
+  /// If the database fails, all fail.
   private func commitOneByOne(_ batch: [Waiting]) async {
     for (index, waiting) in batch.enumerated() {
       do throws(DatabaseError) {

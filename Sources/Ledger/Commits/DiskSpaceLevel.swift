@@ -1,6 +1,5 @@
 /// The free space of the database's disk, which limits the classes of entries that are written.
 package enum DiskSpaceLevel: Int, Hashable, Sendable, Comparable {
-  /// At least the headroom is free.
   case ample = 0
   /// Less than the headroom is free: unverified messages are not kept, and neither are claims of strangers with an
   /// app's secret.
@@ -26,7 +25,6 @@ package enum DiskSpaceLevel: Int, Hashable, Sendable, Comparable {
 }
 
 extension LedgerEntry {
-  /// Whether the entry is written at this level.
   func isKept(at level: DiskSpaceLevel) -> Bool {
     switch level {
     case .ample: true

@@ -30,7 +30,6 @@ package final class GroupCommit: Sendable {
     ///
     /// Queues that strangers can fill have no additional batch: it would use up the connections.
     package var spareLanes = 1
-    /// The time after which a batch is late.
     package var lateAfter = Interval.milliseconds(100)
     /// The lock wait of a batch of strangers' entries, in whole seconds.
     ///
@@ -45,7 +44,7 @@ package final class GroupCommit: Sendable {
     case stopping
     /// The app's stage has changed since the decision.
     ///
-    /// The transaction wrote nothing: decide again.
+    /// Decide again.
     case stageChanged
     /// Less disk space than the headroom is free, or the database has no space.
     ///

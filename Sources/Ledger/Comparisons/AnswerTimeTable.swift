@@ -5,7 +5,6 @@ package import Time
 package enum AnswerTimeTable {
   private static let step = Interval.minutes(5)
 
-  /// The row that counts a call.
   package struct Key: Hashable, Sendable {
     let side: ResponseTimeStatistics.Side
     let scope: AppScope

@@ -8,7 +8,6 @@ package import Time
 package struct ComparisonStatistics: Hashable, Sendable {
   /// Compared customers, those of `incomplete` excluded.
   package let customers: Int
-  /// Customers with an impact that counts.
   package let affected: Int
   /// Customers whose every comparison differed because their history is unknown: no result is known for them.
   package let incomplete: Int

@@ -19,7 +19,6 @@ package struct ResponseTimeStatistics: Hashable, Sendable {
     15_000, 20_000, 30_000, 60_000,
   ]
 
-  /// The responses by step.
   private let answered: [Int: Int]
   /// The failed calls.
   package let errors: Int
@@ -31,7 +30,6 @@ package struct ResponseTimeStatistics: Hashable, Sendable {
 
   package var answers: Int { answered.values.reduce(0, +) }
 
-  /// The number of calls, failed ones included.
   package var calls: Int { answers + errors }
 
   package static func + (a: Self, b: Self) -> Self {

@@ -116,7 +116,6 @@ package enum ConsumptionTable {
     }
   }
 
-  /// The reason why operators decide about a case, for messages.
   package static let unnamedReason =
     "its body does not name its purchase; once you know it, answer Apple with `switchyard api consumption`"
   package static let claimedReason =

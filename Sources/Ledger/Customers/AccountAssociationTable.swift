@@ -76,7 +76,6 @@ package enum AccountAssociationTable {
     ).first?.int("users") ?? 0
   }
 
-  /// Returns the originalTransactionIds that were attributed to another user after `user`.
   static func passedOn(
     from user: String, _ ids: [String], before time: Timestamp, in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> [String] {
@@ -109,7 +108,6 @@ package enum AccountAssociationTable {
       + read("claimed_attributions", isClaimed: true, condition, atMost: limit, in: session)
   }
 
-  /// Returns the attributions within the limit of a lookup.
   static func read(
     _ condition: SQL, within bound: inout ReadLimit, in session: borrowing Session
   ) throws(DatabaseError) -> [AccountAssociation] {

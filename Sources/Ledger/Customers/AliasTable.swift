@@ -126,7 +126,6 @@ extension AliasTable {
     return count > limit
   }
 
-  /// Returns the originalTransactionIds that have signed data.
   static func signed(
     _ originals: [String], in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> Set<String> {

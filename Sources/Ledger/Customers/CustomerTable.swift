@@ -21,7 +21,6 @@ enum CustomerTable {
   /// Moves other data that is stored under labels to the new ones, in the same transaction.
   typealias Renaming = ([String: String], AppScope, borrowing Session) throws(DatabaseError) -> Void
 
-  /// Stores the links, and assigns new labels if customers join.
   static func note(
     _ findings: [(App.ID, Findings)], renaming: Renaming, in session: borrowing Session
   ) throws(DatabaseError) {

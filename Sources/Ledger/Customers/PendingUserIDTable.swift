@@ -91,7 +91,6 @@ enum PendingUserIDTable {
     return known
   }
 
-  /// Returns the associations of the user IDs that wait for these names.
   private static func attributed(
     _ names: Names, in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> [AccountAssociation] {

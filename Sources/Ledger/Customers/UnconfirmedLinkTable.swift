@@ -3,7 +3,6 @@ package import Purchases
 import Signing
 
 package struct UnconfirmedLink: Hashable, Sendable {
-  /// The smaller of the two.
   package let a: CustomerNode
   package let b: CustomerNode
   /// The SHA-256 of a message with the link, the smallest of several.

@@ -43,7 +43,6 @@ package struct BodyVault: Sendable {
     fileprivate let bytes: [UInt8]
     let headers: Set<Digest>
 
-    /// Returns the body, byte for byte as received.
     func body(with headers: [Digest: [UInt8]]) throws(BodyDamage) -> [UInt8] {
       switch form {
       case .plain: return bytes

@@ -8,7 +8,6 @@ package struct LedgerEntry: Sendable {
     case quarantined(QuarantineReason)
   }
 
-  /// An accepted message with its app and findings.
   package struct AcceptedMessage: Sendable {
     package var app: App.ID
     package var findings: Findings
@@ -25,7 +24,6 @@ package struct LedgerEntry: Sendable {
   }
 
   package struct QuarantineReason: Sendable {
-    /// The source whose quota it uses.
     package var source: QuarantineSource
     package var code: String
     package var detail: String

@@ -9,7 +9,6 @@ package enum QuarantineSource: String, Sendable, CaseIterable {
   ///
   /// Separate from notifications: callers of /verifyReceipt influence the number of responses.
   case fetched
-  /// A V1 body, which has no signature.
   case legacy
   /// A message that is forged, damaged, signed below an untrusted root, or not a notification.
   ///

@@ -10,7 +10,7 @@ package enum UnconfirmedIDPriority: Hashable, Sendable {
   /// The operator trusts the sender (a back end with a token, a replay), or the sender may be Apple, as behind an
   /// unnamed proxy.
   case next
-  /// They wait behind those, at most this number from this message, and `HistoryJobTable.mostUnproven` of an app and
+  /// They wait behind those, with this limit for the message, and `HistoryJobTable.mostUnproven` for an app and
   /// environment.
   case behind(atMost: Int)
 

@@ -8,7 +8,7 @@ package import Time
 package struct CustomerRecord: Sendable {
   package let environment: Environment
   package internal(set) var originalTransactionIDs: [String]
-  /// The members of their customers, by the smallest member, which names the customer.
+  /// The members of each customer, by the smallest one, which names the customer.
   package let customers: [String: Set<CustomerNode>]
   package internal(set) var purchases: [PurchaseStatement]
   package internal(set) var renewals: [RenewalStatement]
@@ -17,7 +17,6 @@ package struct CustomerRecord: Sendable {
   package internal(set) var events: [Event]
   /// The accounts of the originalTransactionIds, with their periods.
   package internal(set) var attributions: [AccountAssociation] = []
-  /// The maximum time to hold access while a lookup is open.
   package internal(set) var hold = AccessHold.off
   /// The open lookups because of V1 reports, by originalTransactionId.
   package internal(set) var lookUps: [String: PendingLookup] = [:]
@@ -38,14 +37,12 @@ package struct CustomerRecord: Sendable {
   /// It has all signed data.
   package internal(set) var claimsAreCut = false
 
-  /// Returns the access decision about one of these subscriptions at `now`, by the app's policies and the open lookups.
   package func accessDecision(of subscription: Subscription, at now: Timestamp) -> AccessDecision {
     subscription.accessDecision(at: now, lookUp: lookUps[subscription.key.originalTransactionID], hold: hold)
   }
 }
 
 extension LedgerStore {
-  /// The extent of a customer's data.
   package enum Extent: String, Sendable {
     /// The purchases of the originalTransactionIds that the ID leads to.
     case purchases
@@ -63,7 +60,6 @@ extension LedgerStore {
     }
   }
 
-  /// Returns the records over the caller's connection.
   package static func dossiers(
     of id: String, app: App, extent: Extent, in session: borrowing Session
   ) throws(DatabaseError) -> [CustomerRecord] {
@@ -129,7 +125,6 @@ extension LedgerStore {
       of: originals, in: AppScope(app: app.id, environment: match.environment), session)
   }
 
-  /// Returns the originalTransactionIds that have a purchase of the app.
   package func purchased(
     _ originals: [String], app: App, environment: Environment
   ) async throws(DatabaseError) -> Set<String> {
@@ -150,7 +145,6 @@ extension LedgerStore {
 }
 
 extension CustomerRecord {
-  /// Adds the next piece, whose originalTransactionIds follow these.
   fileprivate mutating func add(_ piece: CustomerRecord) {
     originalTransactionIDs += piece.originalTransactionIDs
     purchases += piece.purchases

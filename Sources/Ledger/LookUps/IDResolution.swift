@@ -6,7 +6,7 @@ package import Purchases
 /// Their data is read piece by piece.
 package struct IDResolution: Sendable {
   package let environment: Environment
-  /// The members of each customer, by the smallest member, which names the customer.
+  /// The members of each customer, by the smallest one, which names the customer.
   package let customers: [String: Set<CustomerNode>]
   /// The included originalTransactionIds in order, in pieces that are read together.
   ///

@@ -4,7 +4,6 @@ package import Time
 
 /// The cohort of an app: customers that an operator put into bucket 0, which every share above 0% includes.
 extension BucketTable {
-  /// Returns the originalTransactionIds of the customer that a member names now.
   package static func ids(
     of member: CohortMember, in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> [String] {

@@ -5,7 +5,6 @@ import Signing
 package import Time
 
 extension Bucket {
-  /// Creates the bucket of a customer without a stored one.
   package init(salt: String, app: String, customer: String) {
     self.init(digest: Digest.sha256(Self.message(salt: salt, app: app, customer: customer)).bytes)
   }

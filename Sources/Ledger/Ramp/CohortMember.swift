@@ -1,4 +1,3 @@
-/// The operator's name of a customer in a cohort.
 package struct CohortMember: Hashable, Sendable {
   package enum Kind: String, Sendable, CaseIterable {
     case customer, user, token

@@ -5,7 +5,6 @@ package import Time
 ///
 /// Times are from the database's clock, since the clocks of several machines may differ.
 package enum ProcessTable {
-  /// The age after which a service counts as silent.
   package static let silence = Interval.seconds(15)
   /// The age after which the row of a process that ended without cleanup is deleted.
   private static let kept = Interval.hours(1)
@@ -28,9 +27,7 @@ package enum ProcessTable {
 
   package struct Status: Hashable, Sendable {
     package let service: Service
-    /// The `StageTable.mark` that it uses.
     package let mark: Int64
-    /// The time since its last update.
     package let age: Interval
 
     /// Whether it crashed, was suspended, or cannot reach the database.

@@ -28,7 +28,6 @@ package struct Rebuild: Sendable {
 
   /// An error that skips an unreadable message and does not end the rebuild.
   package struct LeftOut: Error {
-    /// The reason, in one word.
     package let reason: String
 
     package init(because reason: String) { self.reason = reason }
@@ -54,7 +53,6 @@ package struct Rebuild: Sendable {
     }
   }
 
-  /// The two databases of a running rebuild, each with the connection that writes to it.
   struct Stage: Sendable {
     let staging: Staging
     let source: Connection

@@ -7,9 +7,7 @@ extension Rebuild {
   package struct Rehearsal: Sendable {
     package var messages = 0
     package var refused = Refused()
-    /// Lines of the present canonical dump that would disappear.
     package var gone = Lines()
-    /// Lines that would be new.
     package var new = Lines()
 
     package var isEqual: Bool { gone.count == 0 && new.count == 0 }

@@ -25,9 +25,6 @@ extension LedgerStore {
     }
   }
 
-  /// Returns the arrival of each notification, in their order.
-  ///
-  /// `nil` if it is missing.
   package func arrivals(of told: [Told], in scope: AppScope) async throws(DatabaseError) -> [Arrival?] {
     guard !told.isEmpty else { return [] }
     return try await pool.read { session throws(DatabaseError) in

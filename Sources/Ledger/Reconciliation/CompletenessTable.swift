@@ -63,7 +63,6 @@ package enum CompletenessTable {
         refused = VALUES(refused), measured_at = VALUES(measured_at)
       """)
 
-  /// Stores the present measurement of whole days.
   package static func put(
     _ days: [Timestamp: Completeness], _ measure: Completeness.Measure, of scope: AppScope, at now: Timestamp,
     in session: borrowing Session

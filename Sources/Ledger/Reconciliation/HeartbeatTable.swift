@@ -2,11 +2,9 @@ package import Database
 import Purchases
 package import Time
 
-/// A requested TEST notification and its return.
 package struct Heartbeat: Hashable, Sendable {
   package let scope: AppScope
   package let askedAt: Timestamp
-  /// The time by which it must come back.
   package let dueBy: Timestamp
   /// Apple's test notification token.
   ///
@@ -96,7 +94,7 @@ package enum HeartbeatTable {
     ).first != nil
   }
 
-  /// Whether Apple ever sent a V2 notification there: a test came back, or Apple's history contained one.
+  /// Whether Apple ever sent a V2 notification there: a returned test, or one in Apple's history.
   package static func wasWatched(_ scope: AppScope, _ session: borrowing Session) throws(DatabaseError) -> Bool {
     try session.query(
       """

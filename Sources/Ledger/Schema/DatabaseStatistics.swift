@@ -1,7 +1,6 @@
 package import Database
 package import Time
 
-/// The database's own data for an operator.
 package struct DatabaseStatistics: Sendable {
   package let version: String
   /// 1 if every commit is on disk before its response.

@@ -3,7 +3,6 @@ package import Time
 
 /// Migrates a database to this build's schema, and reports whether this build can use it.
 package struct Migrator: Sendable {
-  /// The database's schema version compared with this build's.
   package struct Status: Hashable, Sendable {
     /// 0 for an empty database.
     package let installed: Int

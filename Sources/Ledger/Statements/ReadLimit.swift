@@ -23,7 +23,6 @@ struct ReadLimit {
   ///
   /// Above it those with the last keys are read.
   var claimed = Self.mostClaimed
-  /// Whether rows were omitted.
   private(set) var isCut = false
 
   /// Returns the rows of a table: all in key order if they are few, otherwise the signed ones and then the claims of

@@ -6,7 +6,6 @@ import Purchases
 /// A history request continues after the last one, so a later history may hold only some of the IDs: all histories with
 /// a common ID belong to one Apple account. Customers' links differ: receipts and app transactions create those too.
 struct HistoryGroup {
-  /// The name of each ID's history.
   private var names: [String: String] = [:]
   /// The new name of each replaced one.
   private var renamed: [String: String] = [:]

@@ -17,24 +17,20 @@ package struct HistoryJobSummary: Sendable {
   package let reason: String?
 }
 
-/// The number of an app's IDs with one state and reason.
 package struct HistoryJobCount: Hashable, Sendable {
   package let kind: HistoryJobTable.Kind
   package let environment: Environment
   package let state: HistoryJobTable.State
-  /// Empty without a reason.
   package let reason: String
   package let count: Int
 }
 
 extension HistoryJobTable {
-  /// The progress of a waiting caller's ID.
   package enum Progress: Hashable, Sendable {
     /// Any process with capacity may look it up now.
     case due
     /// A process looks it up now.
     case leased
-    /// Its lookup is delayed.
     case putOff
     case settled(State)
   }
@@ -169,7 +165,6 @@ extension HistoryJobTable {
       """)
   }
 
-  /// Whether `retry` makes such IDs due again.
   package static func canRetry(_ kind: Kind, _ state: State) -> Bool { state == .waiting || !kind.isClaimed }
 
   static func kind(of row: Row) throws(DatabaseError) -> Kind {

@@ -142,8 +142,7 @@ package enum HistoryJobTable {
 
   /// Queues claimed lookups.
   ///
-  /// Waiting rows are unchanged. Settled ones wait again, for at least `UnconfirmedChangeTable.shortestInterval` after
-  /// that.
+  /// Waiting rows are unchanged. Settled ones wait again, at least for `UnconfirmedChangeTable.shortestInterval`.
   static func queue(_ rows: [ClaimedRow], in session: borrowing Session) throws(DatabaseError) {
     let values: [[SQLValue]] = rows.map { row in
       row.scope.columns + [

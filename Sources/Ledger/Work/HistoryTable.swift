@@ -29,7 +29,6 @@ package enum HistoryTable {
     try held.rename(in: scope, session)
   }
 
-  /// Returns the originalTransactionIds that were in a history.
   package static func stored(
     _ originals: Set<String>, in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> Set<String> {
@@ -76,7 +75,6 @@ package enum HistoryTable {
     return asked
   }
 
-  /// Returns the revision of the last history that held each ID.
   package static func revisions(
     of originals: [String], in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> [String: String] {

@@ -4,7 +4,6 @@ import Time
 
 /// Waiting rows, by their presently known customers.
 struct PendingCustomers {
-  /// The rows by the customer's label.
   var groups: [String: [HistoryJob]] = [:]
   /// The originalTransactionIds of each row's ID.
   ///

@@ -66,7 +66,6 @@ package enum RateLimitTable {
       """)
   }
 
-  /// Deletes the rows of dead processes, and returns their number.
   package static func purge(at now: Timestamp, in session: borrowing Session) throws(DatabaseError) -> Int {
     Int(try session.execute("DELETE FROM budgets WHERE until < \(now - memory) LIMIT 1000").affectedRows)
   }

@@ -11,7 +11,6 @@ extension HistoryJobTable {
     /// Unproven IDs that back ends submitted.
     case unverified
 
-    /// The kind of IDs that are queued without a claimed change.
     package var kindOfIDs: Kind {
       switch self {
       case .requested: .history
@@ -29,7 +28,6 @@ extension HistoryJobTable {
     }
   }
 
-  /// The selection of customers to look up.
   package struct Selection: Sendable {
     package let scope: AppScope
     package let queue: Queue

@@ -3,7 +3,6 @@ package import Purchases
 package import Time
 
 package struct StoredHistory: Sendable {
-  /// The environment that knows the customer.
   package let environment: Environment
   package let originalTransactionIDs: Set<String>
   package let transactionIDs: Set<String>
@@ -110,7 +109,6 @@ extension HistoryJobTable {
     return unsettled
   }
 
-  /// The scope of the lookups, and the environment that knows the customers.
   private struct Road: Hashable, Comparable {
     let asked: AppScope
     let known: Environment

@@ -28,9 +28,6 @@ package struct AppRecord: Sendable {
     answerClients = try PolicyTable.answerClients(of: app, in: session)
   }
 
-  /// Returns the record of a registered app.
-  ///
-  /// Throws `NoSuchApp`.
   package static func find(_ bundleID: String, _ connection: Connection) async throws -> AppRecord {
     let record = try await connection.read { session throws(DatabaseError) in
       guard let app = try AppTable.find(bundleID, in: session) else { return nil as AppRecord? }

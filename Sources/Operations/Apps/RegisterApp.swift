@@ -38,7 +38,6 @@ package struct RegisterApp: Sendable {
     self.sharedSecret = sharedSecret
   }
 
-  /// Whether the text is a valid bundle ID.
   package static func isBundleID(_ text: String) -> Bool {
     (1...255).contains(text.utf8.count)
       && text.utf8.allSatisfy { byte in

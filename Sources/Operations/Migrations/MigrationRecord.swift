@@ -3,7 +3,6 @@ package import Ledger
 import Purchases
 package import Time
 
-/// The data of a bulk migration at one moment.
 package struct MigrationRecord: Sendable {
   package let job: MigrationJob
   package let bundleID: String?
@@ -42,7 +41,6 @@ package struct MigrationRecord: Sendable {
       """
   }
 
-  /// Returns the jobs without a process that are not blocked.
   package static func unattended(at now: Timestamp, in session: borrowing Session) throws(DatabaseError) -> [Int] {
     var ids: [Int] = []
     for job in try MigrationJobTable.all(in: session) where job.state == .running {

@@ -76,7 +76,6 @@ package struct MigrationWarning: Hashable, Sendable {
   package let code: String
   package let text: String
 
-  /// Returns the warning that files of a folder have changed since the plan.
   package static func changedFolder(_ path: String) -> Self {
     Self(
       code: "changedFolder",

@@ -13,7 +13,6 @@ package import Time
 /// The receipts are random. Each comparison is stored like those of `shadow`, in any stage of the app, and counts as
 /// evidence. Apple's responses add no data to the ledger.
 package struct VerifyMigration: Sendable {
-  /// Apple's response.
   package struct Answer: Sendable {
     let json: JSONObject
     let bytes: Int
@@ -101,7 +100,6 @@ package struct VerifyMigration: Sendable {
   /// The number of customers to compare for each app and environment, if the job has as many.
   package var wanted: Int { ConfidenceBound.needed(for: mostImpact) }
 
-  /// The maximum number of calls to Apple's verifyReceipt for one app and environment.
   package var mostCalls: Int { 2 * wanted }
 
   /// Returns the comparisons to make.

@@ -2,7 +2,6 @@ package import Database
 package import Ledger
 package import Purchases
 
-/// A destination with its app's name.
 package struct OutboxPlace: Sendable {
   package let app: String
   package let destination: Destination

@@ -9,7 +9,6 @@ package struct PurgeQuarantine: Sendable {
   private let before: Timestamp
   private let code: String?
 
-  /// - Parameter code: only messages with this reason.
   package init(receivedBefore before: Timestamp, code: String? = nil) {
     self.before = before
     self.code = code

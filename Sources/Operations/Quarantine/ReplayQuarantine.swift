@@ -25,7 +25,6 @@ package struct ReplayQuarantine: Sendable {
     }
   }
 
-  /// The actual or planned result for one message.
   package enum Fate: Sendable {
     case accepted(title: String)
     case stays(code: String, detail: String, isForwarded: Bool)

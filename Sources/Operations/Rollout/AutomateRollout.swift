@@ -13,7 +13,6 @@ package import Time
 package struct AutomateRollout: Sendable {
   /// The action for the present state.
   package enum Turn: Sendable {
-    /// The step is proven.
     case advance(AdvanceRollout.Plan)
     /// The missing evidence arrives automatically.
     ///

@@ -13,7 +13,6 @@ package import Time
 package struct RollBackToShadow: Sendable {
   package static let action: StaticString = "rollout.kill"
 
-  /// The effect on an app in one environment.
   package enum Effect: String, Sendable {
     /// The app returns to `shadow`.
     case stopped
@@ -113,7 +112,6 @@ package struct RollBackToShadow: Sendable {
       }
       left = left.filter { outcomes[$0.scope]?.effect == .failed }
       if let error = left.lazy.compactMap({ outcomes[$0.scope]?.trouble }).first(where: { !Self.isPassing($0) }) {
-        // Another try would fail too.
         guard outcomes.values.contains(where: { $0.effect != .failed }) else { throw error }
         break
       }

@@ -57,7 +57,6 @@ package struct RolloutPlan: Sendable {
       case .completeness(let measured, _, let needed): days = needed - measured
       default: return nil
       }
-      // Comparisons expire after this time.
       guard days <= Int(RolloutEvidence.comparedWithin.milliseconds / 86_400_000) else { return nil }
       longest = max(longest, .days(Int64(max(1, days))))
     }
