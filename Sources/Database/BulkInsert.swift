@@ -17,8 +17,8 @@ package struct BulkInsert: Sendable {
 
   /// The numbers of rows of prepared statements, in addition to one.
   ///
-  /// Every number up to 8, since most batches are small. More than 32 gain no time, as measured, and the server needs 5
-  /// KB for each row of each prepared statement.
+  /// Every number up to 8, since most batches are small. More than 32 gain no time, and the server needs 5 KB for each
+  /// row of each prepared statement.
   private static let sizes = [32, 16, 8, 7, 6, 5, 4, 3, 2]
   /// With repetition, up to 32 rows are one statement, with at most a quarter of repeated rows.
   private static let sizesOfRepeated = [32, 24, 16, 12, 8, 6, 4, 3, 2]

@@ -28,10 +28,9 @@ package actor Connection {
 
   /// Runs the body in one transaction and commits it.
   ///
-  /// Any error rolls back and is rethrown.
-  ///
-  /// A failed rollback or a lost connection poisons the connection. Throws `commitOutcomeUnknown` if the connection
-  /// broke during COMMIT. The body is synchronous: no other call can run between BEGIN and COMMIT.
+  /// Any error rolls back and is rethrown. A failed rollback or a lost connection poisons the connection. Throws
+  /// `commitOutcomeUnknown` if the connection broke during COMMIT. The body is synchronous: no other call can run
+  /// between BEGIN and COMMIT.
   ///
   /// - Parameter lockWait: the lock wait for a row, in whole seconds. `nil`: as in the configuration.
   package func transaction<R: Sendable>(

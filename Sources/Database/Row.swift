@@ -2,10 +2,9 @@ package import Time
 
 /// One row of a result.
 ///
-/// Columns are read by name or index, each as the requested type.
-///
-/// A column that is absent, NULL instead of a value, or of another type is a `DatabaseError`, never a trap. Lossless
-/// conversions are allowed: an unsigned value that fits `Int64`, UTF-8 bytes as text, text as bytes.
+/// Columns are read by name or index, each as the requested type. A column that is absent, NULL instead of a value, or
+/// of another type is a `DatabaseError`, never a trap. Lossless conversions are allowed: an unsigned value that fits
+/// `Int64`, UTF-8 bytes as text, text as bytes.
 package struct Row: Sendable, Equatable {
   private let names: [String]
   package let values: [SQLValue]

@@ -4,8 +4,8 @@ import Signing
 
 /// A table with the key and the index that look up its rows, mostly within an app and an environment.
 ///
-/// Each form names the index and the order of the join, for the reason in `SQL.listed`. A condition after a form, as
-/// `AND …`, uses the index too if the index has the column.
+/// Each form names the index and the order of the join, for the reason in `SQL.listed`. A condition after it, as `AND
+/// …`, uses the index too if it has the column.
 struct Table: Sendable {
   let name: SQL
   private let key: SQL

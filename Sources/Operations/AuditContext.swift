@@ -4,8 +4,7 @@ import Time
 
 /// The author and reason of a change, for the audit.
 ///
-/// Every operation is a value with `plan` and `apply`. `plan` reads the changes without making them: the dry run.
-/// `apply` makes the change and its audit entry in one transaction, for an author.
+/// Every operation has `plan`, the dry run, and `apply`, which makes the change and its audit entry in one transaction.
 package struct AuditContext: Hashable, Sendable {
   package let name: String
   /// The author's own text.

@@ -27,8 +27,8 @@ public struct MergedEvent: Hashable, Sendable {
 
   /// Returns each event once, by date, with its statements.
   ///
-  /// Statements belong to one event if they share Apple's UUID or their meaning. A notification that is sent again may
-  /// have a new signature and date. A V1 retry may repeat a V2 notification.
+  /// Statements belong to one event if they share Apple's UUID or their meaning: a repeated notification may have a new
+  /// signature and date, and a V1 retry may repeat V2.
   ///
   /// - Parameter purchases: the known purchases of the events, since several lines may state one purchase.
   public static func all(in events: [Event], purchases: [Purchase] = []) -> [MergedEvent] {

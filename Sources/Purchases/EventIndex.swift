@@ -2,8 +2,7 @@ import Time
 
 /// A name by which an event refers to a purchase: a line or a transaction ID of one originalTransactionId.
 ///
-/// The relation of `Purchase.isTold(by:)` as dictionary keys, so that events and purchases find each other without
-/// comparing every pair.
+/// The relation of `Purchase.isTold(by:)` as dictionary keys.
 private struct EventName: Hashable {
   enum Kind: Hashable { case line, transactionID }
 

@@ -55,8 +55,7 @@ public struct FieldNames: Sendable {
 
 /// A source's statement: values for some fields, each of the field's type.
 ///
-/// A value is stated, or inferred from stated values, for example a type from an expiry date. A stated value replaces
-/// an inferred one.
+/// A value is stated, or inferred from stated ones, which it never replaces.
 public struct Facts<Field: FactField>: Hashable, Sendable {
   /// The values of the known fields, in declaration order.
   private var values: [JSONValue] = []
@@ -80,9 +79,8 @@ public struct Facts<Field: FactField>: Hashable, Sendable {
 
   /// Sets a value.
   ///
-  /// Returns false, without a change, if the type is wrong.
-  ///
-  /// Dates with fractions (as in Xcode) are rounded to milliseconds. Whole numbers may be written `1.0`.
+  /// Returns false, without a change, if the type is wrong. Dates with fractions (as in Xcode) are rounded to
+  /// milliseconds. Whole numbers may be written `1.0`.
   @discardableResult
   public mutating func set(_ field: Field, _ value: JSONValue) -> Bool {
     guard let normal = Self.normal(value, field.kind) else { return false }

@@ -92,7 +92,7 @@ public struct Findings: Hashable, Sendable {
 
   /// The seeds without signed data, which any sender may have invented.
   ///
-  /// The greatest first. A receipt without a signed environment still proves its IDs. The IDs of a V1 body are claimed.
+  /// The greatest first. A receipt without a signed environment still proves its IDs. Those of a V1 body are claimed.
   public var unverifiedSeeds: [TransactionReference] {
     if isFetched { return [] }
     let others = provenOriginals.union(unplacedOriginals).union(claimedOriginals)

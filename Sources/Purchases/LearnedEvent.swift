@@ -23,9 +23,8 @@ extension MergedEvent {
 
   /// Returns the events without a signed notification, inferred from Apple's signed purchases.
   ///
-  /// They are not stored. A later signed notification of the same purchase and second replaces the inferred event. Only
-  /// events with a date in the purchase are inferred: purchases, renewals and refunds. Each has `"learned": true` in
-  /// its details, its source, and no rule.
+  /// They are not stored. A later signed notification of the same purchase and second replaces them. Only purchases,
+  /// renewals and refunds are inferred. Each has `"learned": true` in its details, its source, and no rule.
   private static func unheard(
     of purchases: [Purchase], beside told: [MergedEvent]
   ) -> [(purchase: Purchase, event: Event)] {

@@ -78,9 +78,7 @@ public struct Subscription: Hashable, Sendable {
 
   /// Whether another period was bought after the event's one.
   ///
-  /// A superseded event is kept.
-  ///
-  /// `PeriodIndex` does the same for many events without a search in all periods.
+  /// A superseded event is kept. `PeriodIndex` does the same for many events without a search in all periods.
   public func isSuperseded(_ event: Event) -> Bool {
     let told = periods.lastIndex { $0.isTold(by: event) }
     return told.map { $0 < periods.count - 1 } ?? false

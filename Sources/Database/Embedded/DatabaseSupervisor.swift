@@ -1,9 +1,8 @@
-/// The supervisor of a private database, in its own process: it keeps the server running while any process uses it.
+/// The supervisor of a private database, in its own process.
 ///
-/// It is the server's parent. It restarts the server after a crash, waits until no process holds the users' lock, and
-/// then stops the server while new users wait. The kernel releases the locks of killed processes, so the server ends
-/// with its last user in any case. If the supervisor is killed, the kernel kills the server too, and a remaining or new
-/// user starts both again.
+/// It is the server's parent and restarts it after a crash. It waits until no process holds the users' lock, and then
+/// stops the server while new users wait. The kernel releases the locks of killed processes. If the supervisor is
+/// killed, the kernel kills the server too, and a user starts both again.
 package struct DatabaseSupervisor: Sendable {
   private let directory: String
   private let server: EmbeddedServer

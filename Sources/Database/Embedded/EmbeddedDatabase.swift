@@ -78,9 +78,8 @@ package actor EmbeddedDatabase {
 
   /// Restarts the supervisor whenever it is gone.
   ///
-  /// Throws if it cannot be started, or is lost too often in a row.
-  ///
-  /// Returns when its task is cancelled. The database is in use until `close`.
+  /// Throws if it cannot be started, or is lost too often in a row. Returns when its task is cancelled. The database is
+  /// in use until `close`.
   package func run() async throws {
     var losses = Losses()
     var isShort = false
@@ -126,8 +125,8 @@ package actor EmbeddedDatabase {
 
   /// Ends the use of the database.
   ///
-  /// The last user waits until the server has stopped, or for `limit`: the supervisor then continues the stop. It waits
-  /// even if the task is cancelled, since the caller is about to end.
+  /// The last user waits until the server has stopped, or for `limit`, even if the task is cancelled. The supervisor
+  /// then continues the stop.
   package func close(within limit: Interval) async {
     users.leave()
     let deadline = ContinuousClock.now + .milliseconds(limit.milliseconds)

@@ -4,9 +4,9 @@ package import Time
 
 /// The private MariaDB of one machine, which this process creates, starts, watches and stops.
 ///
-/// It ends with this process. Several processes share a server by `DatabaseSupervisor` and `EmbeddedDatabase`. It
-/// listens only on a Unix socket. The kernel authenticates the account (`unix_socket`), and only the server's user can
-/// enter the directories of data and socket, so there is no password that could leak.
+/// Several processes share a server by `DatabaseSupervisor` and `EmbeddedDatabase`. It listens only on a Unix socket.
+/// The kernel authenticates the account (`unix_socket`), and only the server's user can enter the directories, so there
+/// is no password.
 package actor EmbeddedServer {
   package struct Settings: Sendable, Equatable {
     /// The database to create, named in the configuration that `start` returns.
@@ -15,9 +15,8 @@ package actor EmbeddedServer {
     package var bufferPool = 256 << 20
     /// The bytes of InnoDB's redo log: twice the buffer pool, between 64 MiB and 2 GiB.
     ///
-    /// A notification writes about 8 KB to it. When it is full, pages are flushed while requests wait, and the rate
-    /// falls by a third, regardless of the buffer pool. If it is larger than the pages in memory, it saves no time and
-    /// slows down recovery after a crash.
+    /// A notification writes about 8 KB. When the log is full, pages are flushed while requests wait, and the rate
+    /// falls by a third. A larger log only slows down recovery.
     package var redoLog: Int { min(2 << 30, max(64 << 20, 2 * bufferPool)) }
 
     /// The bytes of tables up to which the redo log is limited too, so that a new database needs little disk space.
@@ -26,8 +25,8 @@ package actor EmbeddedServer {
     /// Returns the size of the redo log for `free` bytes of disk space, a `present` log (0 if missing) and `tables`
     /// bytes.
     ///
-    /// A new log has at most an eighth of the free space, and at least 16 MiB. A log that would exceed this limit is
-    /// not resized, since the server writes the new one next to it. Powers of two avoid a new size with each start.
+    /// A new log has at most an eighth of the free space, and at least 16 MiB. A larger one is not created, since the
+    /// server writes it next to the old one. Powers of two avoid a new size with each start.
     func redoLog(free: Int, present: Int, tables: Int) -> Int {
       let redoLog = tables > smallLedger ? redoLog : min(redoLog, max(16 << 20, smallLedger))
       if redoLog == present { return present }
@@ -100,8 +99,8 @@ package actor EmbeddedServer {
 
   /// Starts the server, and returns when it responds.
   ///
-  /// The first start creates the data directory under another name and renames it, so that a crash leaves no incomplete
-  /// one. It first stops a server of a killed process. After a failure no process keeps running.
+  /// The first start creates the data directory under another name and renames it, so that it is never incomplete. It
+  /// first stops a server of a killed process. After a failure no process keeps running.
   package func start() async throws -> DatabaseConfiguration {
     guard lock == nil, !isStopping else { throw EmbeddedServerError(.misuse, "start() is for once") }
     let programs = try ServerPrograms(searchPath: settings.searchPath)
@@ -135,9 +134,7 @@ package actor EmbeddedServer {
 
   /// Watches the server and restarts it after a crash, with growing delays.
   ///
-  /// Throws `gaveUp` after too many crashes in a row.
-  ///
-  /// Returns after `stop`. Stops the server if its task is cancelled.
+  /// Throws `gaveUp` after too many crashes in a row. Returns after `stop`. Stops the server if its task is cancelled.
   package func run() async throws {
     guard let configuration, let process else { throw EmbeddedServerError(.misuse, "run() comes after start()") }
     try await withThrowingTaskGroup(of: Void.self) { group in

@@ -112,10 +112,8 @@ package enum Files {
 
   /// Removes the file or the whole directory as far as possible.
   ///
-  /// Links are removed, never followed.
-  ///
-  /// Below the path, each directory is opened and its entries are removed through its descriptor. A user with write
-  /// access cannot lead root out of the directory by a link that replaces an entry.
+  /// Links are removed, never followed. Each directory is opened and its entries are removed through its descriptor, so
+  /// that a user with write access cannot lead root elsewhere by a link.
   ///
   /// - Parameter owner: the required owner of the directory. `nil`: any.
   package static func remove(_ path: String, ownedBy owner: UInt32? = nil) {

@@ -3,8 +3,8 @@ import Time
 
 /// A server that outlived its parent process (`kill -9`) and still uses the data directory.
 ///
-/// Identified by a process mariadbd or mysqld whose command line has this data directory. A stale pid file can
-/// therefore never cause a signal to another process.
+/// Identified by a process mariadbd or mysqld with this data directory in its command line: a stale pid file could name
+/// another process.
 struct OrphanServer {
   let id: pid_t
 
@@ -16,9 +16,7 @@ struct OrphanServer {
 
   /// Asks it to end and waits.
   ///
-  /// Kills it after `grace`.
-  ///
-  /// It cannot be adopted: only a parent can wait for a child's end.
+  /// Kills it after `grace`. It cannot be adopted: only a parent can wait for a child's end.
   func stop(on directory: String, grace: Interval) async throws(EmbeddedServerError) {
     let start = ContinuousClock.now
     var signals: Int64 = 0

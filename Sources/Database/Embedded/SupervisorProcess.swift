@@ -38,9 +38,8 @@ struct SupervisorProcess {
 
   /// Waits until its database responds.
   ///
-  /// Returns false if another supervisor was faster.
-  ///
-  /// It returns immediately if the task is cancelled, and the supervisor then finds no users.
+  /// Returns false if another supervisor was faster. It returns immediately if the task is cancelled, and the
+  /// supervisor then finds no users.
   func isReady() async throws(EmbeddedServerError) -> Bool {
     for await report in reports {
       switch report {

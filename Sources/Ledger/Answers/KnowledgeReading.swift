@@ -5,12 +5,12 @@ import Time
 extension LedgerStore {
   package static let mostKnowledge = IDResolution.mostRows
 
-  /// Returns the ledger's data about the account that owns these originalTransactionIds.
+  /// Returns the ledger's data about the account that owns these IDs.
   ///
-  /// It runs a few statements by key. It throws `tooLarge` above `most` rows of one kind.
+  /// Throws `tooLarge` above `most` rows of one kind.
   ///
-  /// - Parameter countsClaims: whether unsigned claims count too. Every holder of the app's shared secret can create
-  ///   any number of them. If false, read one such account at a time.
+  /// - Parameter countsClaims: whether unsigned claims count too. Strangers can create any number of them. If false,
+  ///   read one such account at a time.
   package static func knowledge(
     of ids: [String], app: App, environment: Environment, atMost most: Int = mostKnowledge,
     countsClaims: Bool = false, in session: borrowing Session
@@ -71,7 +71,7 @@ extension LedgerStore {
 
   /// Returns the environments with signed data about the ID, for receipts without a signed environment.
   ///
-  /// - Parameter limit: the maximum number of rows of the ID, claims included. Above it: `tooLarge`. `nil`: no limit.
+  /// - Parameter limit: the maximum number of rows, claims included. Above it: `tooLarge`. `nil`: no limit.
   package static func environments(
     naming id: String, app: App, atMost limit: Int? = nil, in session: borrowing Session
   ) throws(DatabaseError) -> Set<Environment> {
@@ -170,7 +170,7 @@ extension LedgerStore {
     knowledge.answered.removeAll { !fetched.contains($0.message) }
   }
 
-  /// Reads the times of Apple's price consent requests, only if the response depends on them.
+  /// Reads the times of Apple's price consent requests, if the response depends on them.
   ///
   /// A customer answers a request once. A later increase needs no consent.
   ///

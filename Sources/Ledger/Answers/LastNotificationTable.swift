@@ -4,8 +4,8 @@ import Time
 
 /// The last notification that Apple sent on its own initiative, by generation, app and environment.
 ///
-/// A separate row, since strangers with the shared secret can send any number of V1 bodies, which would hide Apple's
-/// last one. A commit advances it only periodically, so that commits do not wait for each other.
+/// A separate row, since strangers' V1 bodies could hide Apple's last one. A commit advances it only periodically, so
+/// that commits do not wait for each other.
 enum LastNotificationTable {
   struct Key: Hashable, Sendable {
     let scope: AppScope

@@ -40,8 +40,7 @@ package struct NotificationHealth: Hashable, Sendable {
   /// Heartbeats come once a day.
   package static let heard = Interval.hours(25)
 
-  /// Returns the time of the last notification of each generation, to a minute, from any sender whose message was
-  /// accepted.
+  /// Returns the time of the last accepted notification of each generation, to a minute, from any sender.
   package static func lastHeard(
     of scope: AppScope, in session: borrowing Session
   ) throws(DatabaseError) -> [Generation: Timestamp] { try LastNotificationTable.last(of: scope, in: session) }

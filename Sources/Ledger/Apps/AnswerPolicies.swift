@@ -28,9 +28,9 @@ extension PolicyTable {
 
   /// Replaces the chosen rows.
   ///
-  /// An empty array restores every default.
+  /// An empty array restores the defaults.
   ///
-  /// - Parameter readings: rows that `ComposerRules` accepts together. This function does not check them.
+  /// - Parameter readings: rows that `ComposerRules` accepts together, unchecked.
   package static func set(
     answerReadings readings: [String], of app: App, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) {

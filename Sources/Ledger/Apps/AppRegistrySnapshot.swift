@@ -11,13 +11,13 @@ package struct AppRegistrySnapshot: Sendable {
   private let denyingUnproven: Set<App.ID>
   private let readings: [App.ID: [String]]
   private let clients: [App.ID: AnswerClients]
-  /// Finds the apps' shared secrets in texts, the retired ones too, so that logs and copies do not reveal them.
+  /// Finds the apps' shared secrets in texts, even retired ones.
   package let secretFilter: SecretFilter
   /// The registered shared secrets that do not open here.
   package let unopened: [CredentialTable.Unopened]
   /// Whether a valid shared secret is sealed under another master key.
   ///
-  /// Damaged secrets do not count: they must not stop the service.
+  /// Damaged secrets do not count.
   package var hasSecretOfAnotherKey: Bool { unopened.contains { $0.isOfAnotherKey && !$0.isRetired } }
   /// The missing setup of registered apps, by app.
   package let gaps: [MissingSetup]
@@ -25,7 +25,7 @@ package struct AppRegistrySnapshot: Sendable {
   ///
   /// If so, the sender of each must be checked first.
   package let passesAnythingThrough: Bool
-  /// Whether Switchyard answers verifyReceipt of any app, for some customers at least.
+  /// Whether Switchyard answers verifyReceipt of any app.
   ///
   /// If so, each request must be parsed first.
   package let answersAnything: Bool
@@ -34,7 +34,7 @@ package struct AppRegistrySnapshot: Sendable {
   /// - Parameters:
   ///   - denyingUnproven: the apps whose unproven messages are not forwarded.
   ///   - readings: the rows of `answer-rules.tsv` that apps chose.
-  ///   - clients: the requests without a password that get subscriptions. Apps without an entry have `password`.
+  ///   - clients: the requests without a password that get subscriptions. Default: `password`.
   package init(
     apps: [App], tokens: [Digest: App.ID], flags: [AppScope: StageRecord] = [:], destinations: [Destination] = [],
     secrets: SharedSecrets = SharedSecrets(), secretFilter: SecretFilter = SecretFilter(),
@@ -63,7 +63,7 @@ package struct AppRegistrySnapshot: Sendable {
 
   package subscript(bundleID: String) -> App? { byBundleID[bundleID] }
 
-  /// Returns the app's stage in an environment, or `nil` if it has no stage, as in Xcode's.
+  /// Returns the app's stage, or `nil` in an environment without one, as in Xcode's.
   package func flag(of scope: AppScope) -> StageRecord? { flags[scope] }
 
   package var mark: Int64 { flags.values.reduce(0) { $0 + $1.epoch } }

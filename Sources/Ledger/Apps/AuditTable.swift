@@ -44,8 +44,8 @@ package enum AuditTable {
   /// Returns the newest entries about `subject`, newest first.
   ///
   /// - Parameters:
-  ///   - actions: the prefix of their actions. `nil`: all.
-  ///   - beginning: the prefix of their reasons, for example an environment. `nil`: all.
+  ///   - actions: a prefix of their actions. `nil`: all.
+  ///   - beginning: a prefix of their reasons. `nil`: all.
   package static func newest(
     of subject: String, actions: StaticString? = nil, beginning: String? = nil, limit: Int,
     in session: borrowing Session
@@ -58,7 +58,7 @@ package enum AuditTable {
 
   /// Returns the newest entry about `subject` with one of these actions, or `nil`.
   ///
-  /// - Parameter beginning: the prefix of its reason, for example an environment.
+  /// - Parameter beginning: a prefix of its reason.
   package static func last(
     of subject: String, among actions: [StaticString], beginning: String, in session: borrowing Session
   ) throws(DatabaseError) -> Record? {

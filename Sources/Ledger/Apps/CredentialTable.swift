@@ -138,8 +138,8 @@ package enum CredentialTable {
     }
   }
 
-  /// Returns the opened credentials of this kind of all apps in service, and those that do not open: one damaged secret
-  /// must not disable the others.
+  /// Returns the credentials of all apps in service that open, and those that do not: one damaged secret must not
+  /// disable the others.
   package static func open(
     _ kind: Kind, with keys: Keyring, retired: Bool = false, in session: borrowing Session
   ) throws(DatabaseError) -> (opened: [Opened], unopened: [Unopened]) {
@@ -172,9 +172,7 @@ package enum CredentialTable {
 
   /// Invalidates a credential.
   ///
-  /// Returns false if there is no valid one of this name.
-  ///
-  /// The sealed secret stays, so that it can be redacted from clear text.
+  /// Returns false if there is no valid one of this name. The sealed secret stays, so that it can be redacted.
   package static func retire(
     _ name: String, kind: Kind, of app: App, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) -> Bool {

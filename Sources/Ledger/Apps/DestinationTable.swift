@@ -27,7 +27,9 @@ package struct Destination: Hashable, Sendable {
   /// Whether messages are sent and new ones are added to the outbox.
   package let isEnabled: Bool
 
-  /// The host and port, the only part of the URL in logs and the audit: paths and queries may hold secrets.
+  /// The host and port.
+  ///
+  /// Logs and the audit omit the rest, which may hold secrets.
   package var host: String { Self.host(of: url) }
 
   package static func host(of url: String) -> String {

@@ -1,9 +1,9 @@
 import Signing
 
-/// A search filter for the shared secrets of the registered apps, the retired ones too.
+/// A search filter for the shared secrets of the registered apps, even retired ones.
 ///
-/// It finds secrets of 32 hexadecimal digits, as Apple creates them, in either case. A rolling hash of 32 digits finds
-/// candidates, and a code under the filter's own key confirms them. It does not hold the secrets.
+/// It finds 32 hexadecimal digits, as Apple creates secrets, in either case. A rolling hash finds candidates, and a
+/// code under the filter's own key confirms them. It does not hold the secrets.
 package struct SecretFilter: Sendable {
   package static let marker = "[redacted]"
   package static let digits = 32
@@ -22,9 +22,9 @@ package struct SecretFilter: Sendable {
   /// They are kept unchanged.
   private var exempt: Set<String> = []
 
-  /// Creates a filter for these secrets.
+  /// Creates a filter for secrets in Apple's format.
   ///
-  /// Secrets that differ from Apple's format are ignored.
+  /// Others are ignored.
   ///
   /// - Parameter names: the bundle IDs of registered apps.
   package init(_ secrets: [[UInt8]] = [], sparing names: [String] = []) {

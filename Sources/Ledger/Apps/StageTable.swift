@@ -42,7 +42,7 @@ package struct StageRecord: Hashable, Sendable {
     self.salt = salt
   }
 
-  /// Whether Switchyard still answers every customer that it answered by the earlier record of the same scope.
+  /// Whether Switchyard still answers every customer that it answered by the earlier record.
   package func answersAll(answeredBy earlier: StageRecord) -> Bool {
     if epoch == earlier.epoch { return true }
     switch stage.answers {
@@ -90,10 +90,8 @@ package enum StageTable {
 
   /// Sets the stage and advances the epoch.
   ///
-  /// Returns false, without a change, if another process changed the stage first.
-  ///
-  /// A change to the processing of notifications waits for writers that have not committed yet. A later writer is
-  /// refused with the old epoch.
+  /// Returns false, without a change, if another process changed the stage first. A change to the processing of
+  /// notifications waits for uncommitted writers. A later writer is refused with the old epoch.
   ///
   /// - Parameters:
   ///   - share: for `ramp`.
@@ -122,8 +120,7 @@ package enum StageTable {
 
   /// Sets `shadow` if the stage is `shadow` or a later one, for any epoch.
   ///
-  /// - Returns: The previous stage with its share, or `nil` without a change if the stage is an earlier one in which
-  ///   Apple answers.
+  /// - Returns: The previous stage with its share, or `nil`, without a change, in an earlier stage.
   package static func stop(
     _ scope: AppScope, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) -> (Stage, RampPercentage?)? {

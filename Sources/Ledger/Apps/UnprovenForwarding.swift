@@ -1,9 +1,7 @@
 package import Database
 package import Time
 
-/// Whether unproven messages are forwarded to the app's destination.
-///
-/// The destination judged such messages itself before Switchyard received them.
+/// Whether unproven messages are forwarded to the app's destination, which may judge them itself.
 package enum UnprovenForwarding: String, Hashable, Sendable, CaseIterable {
   /// Forwards them, in a separate queue.
   case allow

@@ -4,8 +4,8 @@ package import Time
 
 /// Queues a job's IDs for lookups, a few at a time, and records the results.
 ///
-/// One process does this for a job. `work` holds only IDs whose lookup is soon, so that active customers and changes of
-/// other customers do not wait behind a migration.
+/// One process does this for a job. `work` holds only IDs whose lookup is soon, so that other customers do not wait
+/// behind a migration.
 package struct HistoryJobScheduler: Sendable {
   package struct Turn: Hashable, Sendable {
     package var isElsewhere = false
@@ -112,7 +112,7 @@ package struct HistoryJobScheduler: Sendable {
 
   /// Hands out the first IDs of a scope.
   ///
-  /// Returns their number and, if `most` limits it, the number of customers to look up.
+  /// Returns their number and, with a limit `most`, that of the customers to look up.
   private func handOut(
     in place: MigrationAccountTable.CountScope, limit: Int, calls most: Int?, at now: Timestamp,
     _ session: borrowing Session
@@ -169,7 +169,7 @@ package struct HistoryJobScheduler: Sendable {
 
   private func note(in session: borrowing Session) throws(DatabaseError) -> Int {
     // An ID without an environment was looked up in those that know it, or in Production. Separate queries: with both
-    // environments in one condition the server reads all work of the app for each ID.
+    // in one condition the server reads all work of the app for each ID.
     var answers: [MigrationAccountTable.CountScope: [String: HistoryJobTable.State]] = [:]
     for row in try session.query(
       """

@@ -102,11 +102,9 @@ package enum MigrationAccountTable {
     _ = try session.insert(insert, rows: rows.inKeyOrder(columns: 5))
   }
 
-  /// Returns a job's counts by app and environment, as of one moment.
+  /// Returns a job's counts by app and environment.
   ///
-  /// `rows` is counted separately, in total.
-  ///
-  /// One statement, since two would see two moments.
+  /// `rows` is only in the total. One statement, since two would see two moments.
   package static func read(
     _ job: Int, in session: borrowing Session
   ) throws(DatabaseError) -> (all: MigrationCounts, byPlace: [CountScope: MigrationCounts]) {

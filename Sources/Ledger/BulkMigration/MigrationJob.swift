@@ -40,7 +40,7 @@ package struct MigrationJob: Hashable, Sendable {
   package var failure: String? { state == .failed ? trouble : nil }
 }
 
-/// The settings that an operator may change while a job runs, and the warnings that the operator accepted at its start.
+/// The settings that an operator may change while a job runs, and the accepted warnings.
 package struct MigrationSettings: Hashable, Sendable {
   /// The maximum number of history requests per second.
   ///

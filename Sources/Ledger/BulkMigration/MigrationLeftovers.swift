@@ -58,7 +58,7 @@ package enum MigrationLeftovers {
 
   /// The IDs of a job that have no history, each with its work in both environments.
   ///
-  /// One join for each environment: with a list of them the server would read every row of the app for each ID.
+  /// One join for each environment: with a list the server would read every row of the app for each ID.
   private static func rows(of job: Int) -> SQL {
     func work(_ name: SQL, _ environment: Environment) -> SQL {
       """

@@ -98,7 +98,7 @@ package enum MigrationPartTable {
     return try row.milliseconds("lease_until")
   }
 
-  /// Returns the end of the lease for handing out a job's IDs, with or without waiting IDs.
+  /// Returns the end of the lease for handing out a job's IDs.
   ///
   /// A blocked process does not extend it.
   package static func handOutLease(

@@ -4,7 +4,7 @@ import Signing
 
 /// Receipts of a bulk migration, in the order of the digests of their contents.
 ///
-/// That order is independent of the data, so the page after any position is a random sample.
+/// That order is independent of the data, so any page is a random sample.
 package struct MigrationSample: Sendable {
   package let receipts: [InboxListing]
   /// The number of contents without a message in the inbox: they have no purchase, or an earlier build stored them.

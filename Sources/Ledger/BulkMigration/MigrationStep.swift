@@ -28,7 +28,7 @@ package struct MigrationStep: Sendable {
     package let entry: LedgerEntry?
     /// Further entries of the row.
     ///
-    /// Unsigned data is reduced to IDs with the row's user, whose link the operator's table states.
+    /// Unsigned data is reduced to IDs with the row's user.
     package let users: [LedgerEntry]
     package let ids: [ID]
     /// Whether the customer has an unexpired purchase, by the row's data.

@@ -3,8 +3,8 @@ import Purchases
 
 /// The customers that waiting IDs cause the services to look up.
 ///
-/// An ID with a history or a final result causes no call. Several waiting IDs of one customer cause one call, unless
-/// Apple does not know the first ID.
+/// An ID with a history or a final result causes no call. Several IDs of one customer cause one call, unless Apple does
+/// not know the first.
 struct PendingCustomerCount {
   /// The customers by ID, each by environment and label.
   ///
@@ -41,7 +41,7 @@ struct PendingCustomerCount {
     return answered
   }
 
-  /// Returns the first of the IDs that cause lookups of at most `limit` customers, and the number of these customers.
+  /// Returns the first IDs that cause lookups of at most `limit` customers, and the number of these customers.
   ///
   /// Later IDs are included if they need no further call. Unless `limit` is 0, at least one ID is included.
   func first(_ limit: Int, of ids: [String]) -> (ids: [String], calls: Int) {

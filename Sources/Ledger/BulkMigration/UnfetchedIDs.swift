@@ -20,11 +20,11 @@ package struct UnfetchedIDs: Hashable, Sendable {
       AND m.environment IN (0, \(Environment.sandbox.code))
     """
 
-  /// Returns the counts for an app's jobs, IDs without an environment included, without IDs that have a later lookup.
+  /// Returns the counts for an app's jobs, with IDs without an environment, without IDs that have a later lookup.
   ///
   /// - Parameters:
-  ///   - young: waiting IDs that were handed out since then count too. `HistoryJobTable.unsettled` counts older ones.
-  ///   - decided: jobs that were canceled earlier do not count.
+  ///   - young: counts waiting IDs that were handed out since then. `HistoryJobTable.unsettled` counts older ones.
+  ///   - decided: excludes jobs that were canceled earlier.
   package static func read(
     in scope: AppScope, handedOutSince young: Timestamp, cancelledAfter decided: Timestamp,
     _ session: borrowing Session

@@ -3,10 +3,10 @@ import Purchases
 import Signing
 package import Time
 
-/// `claimed_changes`: the changes that unsigned messages reported, until a lookup settles them.
+/// `claimed_changes`: the changes in unsigned messages, until a lookup settles them.
 ///
-/// While a row exists, a row of `work` waits for the same ID with a kind that `isClaimed`. IDs without signed data,
-/// queued by the comparison with Apple, have no row.
+/// While a row exists, a row of `work` waits for the ID with a kind that `isClaimed`. IDs without signed data, queued
+/// by the comparison with Apple, have no row.
 package enum UnconfirmedChangeTable {
   /// The time to gather reports before the lookup, since several messages may report one event.
   static let gathering = Interval.seconds(1)

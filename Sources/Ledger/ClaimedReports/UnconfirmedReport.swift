@@ -38,9 +38,8 @@ struct UnconfirmedReport: Sendable {
 
   /// Returns the reports of the messages.
   ///
-  /// Call it before they are written, to compare each with the earlier data.
-  ///
-  /// A receipt reports only about a customer with an earlier lookup. Its other IDs are seeds.
+  /// Call it before they are written, to compare each with the earlier data. A receipt reports only about a customer
+  /// with an earlier lookup. Its other IDs are seeds.
   static func all(
     in messages: [(message: InboxMessage, app: App.ID, findings: Findings)], _ session: borrowing Session
   ) throws(DatabaseError) -> [Self] {

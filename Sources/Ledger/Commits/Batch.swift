@@ -128,9 +128,8 @@ struct Batch {
 
   /// Returns the seeds.
   ///
-  /// Seeds without an environment get the environments that know their IDs.
-  ///
-  /// Switchyard looks up the others in Production first, then in the sandbox.
+  /// Seeds without an environment get those that know their IDs. The lookup of others tries Production first, then the
+  /// sandbox.
   private static func placed(
     _ seeds: [(app: App.ID, seed: TransactionReference, arrivedAt: Timestamp)], in session: borrowing Session
   ) throws(DatabaseError) -> [(app: App.ID, seed: TransactionReference, arrivedAt: Timestamp)] {
@@ -164,7 +163,7 @@ struct Batch {
 
   /// Returns whether the stage of each entry's app has changed since the decision.
   ///
-  /// A stored entry, as after a commit of unknown outcome, is not stale: a new decision would forward it twice.
+  /// A stored entry is not stale: a new decision would forward it twice.
   private func stale(
     by roads: OutboxTable.Roads, in session: borrowing Session
   ) throws(DatabaseError) -> [Bool] {

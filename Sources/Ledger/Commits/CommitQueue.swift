@@ -5,9 +5,8 @@ import Time
 
 /// The entries of one class that wait for their commit.
 ///
-/// A commit costs a disk flush regardless of its size: a single notification takes ten times as long as one of 32.
-/// While one batch is committed, the next gathers. Another batch starts in parallel only if one is late because of a
-/// locked row.
+/// A commit costs a disk flush: a single notification takes ten times as long as one of 32. While one batch is
+/// committed, the next gathers. Another starts in parallel only if one is late because of a lock.
 final class CommitQueue: Sendable {
   private typealias Answer = Result<AppendResult, GroupCommit.Failure>
 

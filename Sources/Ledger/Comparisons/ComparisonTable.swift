@@ -94,9 +94,9 @@ package enum ComparisonTable {
   /// Returns the newest comparisons, newest first.
   ///
   /// - Parameters:
-  ///   - cause: only comparisons with a field that differs for this cause.
-  ///   - affecting: only comparisons with an effect on a customer's access.
-  ///   - kept: only comparisons with stored responses.
+  ///   - cause: only with a field that differs for this cause.
+  ///   - affecting: only with an effect on access.
+  ///   - kept: only with stored responses.
   package static func list(
     of scope: AppScope?, differing: Bool, cause: String? = nil, affecting: Bool = false, kept: Bool = false, limit: Int,
     in session: borrowing Session

@@ -4,7 +4,7 @@ import Time
 
 /// `attributions`: the accounts of each originalTransactionId, with the period.
 ///
-/// `user_ids`: the originalTransactionIds of each user ID. `claimed_attributions`: both, by unsigned data only.
+/// `user_ids`: its index by user ID. `claimed_attributions`: both, by only unsigned data.
 package enum AccountAssociationTable {
   private static let upsert = BulkInsert(
     into: """

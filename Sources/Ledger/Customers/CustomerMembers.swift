@@ -37,9 +37,7 @@ enum CustomerMembers {
 
   /// Returns every member of the nodes' customers.
   ///
-  /// The key of each customer is its smallest member.
-  ///
-  /// A node without a link is a separate customer.
+  /// The key of each customer is its smallest member. A node without a link is a separate customer.
   static func customers(
     of nodes: [CustomerNode], in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> [String: Set<CustomerNode>] {

@@ -5,9 +5,8 @@ package import Time
 /// `waiting_user_ids`: user IDs that arrived with only a transaction's ID, and are attributed once its purchase is
 /// known.
 ///
-/// The later commit attributes. Both the message with the user ID and the one with the purchase read with shared locks
-/// after their writes, so that one of two concurrent commits waits. Rows are never deleted, so the same messages create
-/// the same rows in any order.
+/// The later commit attributes. Both messages read with shared locks after their writes, so that one of two concurrent
+/// commits waits. Rows are never deleted, so that order does not matter.
 enum PendingUserIDTable {
   private static let upsert = BulkInsert(
     into: """
@@ -26,7 +25,7 @@ enum PendingUserIDTable {
 
   /// Stores the waiting user IDs, and attributes those whose purchase is known.
   ///
-  /// Call it after the purchases and aliases of the same messages are written.
+  /// Call it after purchases and aliases are written.
   static func note(_ findings: [(App.ID, Findings)], in session: borrowing Session) throws(DatabaseError) {
     let waiting = findings.flatMap { app, findings in findings.waitingUserIDs.map { (app: app, user: $0) } }
     let rows: [[SQLValue]] = waiting.map { app, user in
@@ -148,7 +147,7 @@ enum PendingUserIDTable {
 }
 
 extension LedgerStore {
-  /// Returns the environments with a purchase under each ID: as a transaction ID, an originalTransactionId or an app
+  /// Returns the environments with a purchase under each ID: a transaction ID, an originalTransactionId or an app
   /// transaction's ID.
   package static func environments(
     of ids: Set<String>, app: App.ID, in session: borrowing Session

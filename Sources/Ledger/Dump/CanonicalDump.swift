@@ -5,8 +5,6 @@ import Signing
 import Time
 
 /// The ledger's data as JSON lines that depend only on the messages, not on the order and time of arrival.
-///
-/// It omits surrogate IDs, arrival times, attempts, policies, the audit, and computed values.
 package enum CanonicalDump {
   /// Passes one line after the other, table by table.
   ///

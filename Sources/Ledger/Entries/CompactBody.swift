@@ -12,7 +12,7 @@ package struct CompactBody: Hashable, Sendable {
   /// The header segments that `bytes` refers to, as base64url text, by digest.
   package private(set) var headers: [Digest: [UInt8]] = [:]
 
-  /// The maximum bytes of a body in the database, in this form or as received.
+  /// The maximum bytes of a body in the database.
   ///
   /// A column of bodies holds 16 MiB minus one byte, and a statement must fit into `max_allowed_packet`, by default 16
   /// MiB on MariaDB. The longest input is evidence of 8 MiB.
@@ -32,7 +32,7 @@ package struct CompactBody: Hashable, Sendable {
 
   /// The header of the previous JWS, which most bodies repeat.
   ///
-  /// Without it, to find the header's end and hash it took longer than all other work.
+  /// Without it, its search and hash took most of the time.
   private struct Header {
     let text: [UInt8]
     let digest: Digest

@@ -11,9 +11,8 @@ struct JWSToken {
 
   /// Returns the next JWS at or after `start`.
   ///
-  /// Runs shorter than a JWS with certificates are skipped.
-  ///
-  /// `expected` is a likely header: to compare it is faster than to find its end.
+  /// Runs shorter than a JWS with certificates are skipped. `expected` is a likely header: to compare it is faster than
+  /// to find its end.
   static func next(in text: [UInt8], from start: Int, expecting expected: [UInt8]) -> JWSToken? {
     let span = text.span
     var offset = start

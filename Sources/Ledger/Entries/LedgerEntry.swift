@@ -70,10 +70,10 @@ package struct LedgerEntry: Sendable {
   package var proof: TrustLevel
   /// Whether one of Apple's networks posted it, which proves nothing.
   ///
-  /// It decides the queue of the commit and the quarantine quota.
+  /// It decides the commit queue and the quota.
   package var isFromApple = false
-  /// Whether a stranger may have created it with the app's secret: it came neither from Apple's networks, nor from a
-  /// possible proxy of them, nor from a network that the operator named.
+  /// Whether a stranger may have created it: it came neither from Apple's networks, nor from a possible proxy, nor from
+  /// a network that the operator named.
   package var isOfStranger = false
   /// The priority of the lookup of IDs that only this unverified message names.
   package var claimedIDs = UnconfirmedIDPriority.next

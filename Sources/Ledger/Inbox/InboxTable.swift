@@ -66,8 +66,7 @@ package enum InboxTable {
 
   /// Writes the missing headers.
   ///
-  /// All data signed by one key has the same header. An INSERT would lock its row even if it exists, and strangers'
-  /// messages would delay Apple's.
+  /// An INSERT would lock the shared row of a header even if it exists, and strangers' messages would delay Apple's.
   private static func insertMissing(
     _ headers: [Digest: [UInt8]], in session: borrowing Session
   ) throws(DatabaseError) {

@@ -2,9 +2,9 @@ package import Database
 package import Purchases
 package import Time
 
-/// The data about the purchases that one ID leads to, in one environment.
+/// The data about the purchases of one ID, in one environment.
 ///
-/// A large customer has several records, each with the data of some originalTransactionIds.
+/// A large customer has several records, each with some originalTransactionIds.
 package struct CustomerRecord: Sendable {
   package let environment: Environment
   package internal(set) var originalTransactionIDs: [String]
@@ -90,9 +90,8 @@ extension LedgerStore {
 
   /// Returns all data of a piece.
   ///
-  /// Throws `tooLarge` if one of its lists has more signed rows than a lookup may hold.
-  ///
-  /// It includes claims up to `IDResolution.mostClaims`.
+  /// Throws `tooLarge` if one of its lists has more signed rows than a lookup may hold. It includes claims up to
+  /// `IDResolution.mostClaims`.
   package static func dossier(
     of match: IDResolution, piece: Int, app: App, in session: borrowing Session
   ) throws(DatabaseError) -> CustomerRecord {

@@ -61,10 +61,8 @@ struct LookUpPolicies: Sendable {
 extension LedgerStore {
   /// Returns the customers of `id` in each environment that knows it.
   ///
-  /// Throws `tooLarge` above the limit of a lookup, claims excluded.
-  ///
-  /// An ID that only unsigned messages assign to a purchase leads to it only if the ID has no other data and the
-  /// purchase has no signed data.
+  /// Throws `tooLarge` above the limit, claims excluded. An ID from only unsigned messages counts only if it has no
+  /// other data and the purchase has no signed data.
   package static func matches(
     of id: String, app: App, extent: Extent, in session: borrowing Session
   ) throws(DatabaseError) -> [IDResolution] {

@@ -170,8 +170,7 @@ package enum QuarantineTable {
 
   /// Records a repeated refusal with its reason.
   ///
-  /// A message that was proven to be Apple's keeps its reason if this replay could not prove it: the roots of the
-  /// replay are the likely cause.
+  /// A proven message keeps its reason if this replay could not prove it: the roots of the replay are the likely cause.
   package static func noteReplay(
     _ digest: Digest, _ refusal: LedgerEntry.QuarantineReason, in session: borrowing Session
   ) throws(DatabaseError) {

@@ -19,8 +19,8 @@ package enum BucketTable {
 
   /// Returns the customer's bucket: the smallest bucket of its IDs, otherwise a new one, which it stores.
   ///
-  /// The customer has all IDs that Apple links with `ids`. Every ID of the receipt keeps the bucket, so that it stays
-  /// when the ledger learns more. It never becomes larger.
+  /// The customer has all IDs that Apple links with `ids`. Every ID of the receipt keeps the bucket, which never
+  /// becomes larger.
   ///
   /// - Parameter ids: originalTransactionIds of a proven receipt, at least one.
   package static func decide(

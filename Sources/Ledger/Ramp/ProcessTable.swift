@@ -1,9 +1,9 @@
 package import Database
 package import Time
 
-/// `processes`: the state of the stages that each running service uses, and the live processes that call Apple.
+/// `processes`: the stages' state that each service uses, and the live processes that call Apple.
 ///
-/// Times are from the database's clock, since the clocks of several machines may differ.
+/// Times are from the database's clock, since machines' clocks may differ.
 package enum ProcessTable {
   package static let silence = Interval.seconds(15)
   /// The age after which the row of a process that ended without cleanup is deleted.

@@ -20,7 +20,7 @@ extension Rebuild {
 
   /// Derives all data in a second database, compares the canonical dumps and changes no data.
   ///
-  /// It also reads messages that arrive meanwhile. If they cannot be distinguished from differences, it compares again.
+  /// If messages that arrive meanwhile cannot be distinguished from differences, it compares again.
   package func rehearse(now: Timestamp, examples: Int = 10) async throws -> Rehearsal {
     try await staged(now: now) { stage in
       let (database, staging) = (configuration.database ?? "", stage.staging.name)

@@ -74,7 +74,7 @@ package enum HeartbeatTable {
 
   /// Records that no test could be requested.
   ///
-  /// The next is due as usual, and none counts as lost until then.
+  /// The next is due as usual.
   ///
   /// - Parameter reason: why lost notifications are not noticed there. `nil` if there are no notifications to lose.
   package static func withdrawn(

@@ -36,9 +36,7 @@ package struct Migrator: Sendable {
 
   /// Runs the missing steps and returns them.
   ///
-  /// Repeated and concurrent calls are safe.
-  ///
-  /// A cancelled task stops between two steps.
+  /// Repeated and concurrent calls are safe. A cancelled task stops between two steps.
   package func migrate(at now: Timestamp, in session: borrowing Session) throws(DatabaseError) -> [Migration] {
     try session.run(Self.table)
     let status = try status(in: session)

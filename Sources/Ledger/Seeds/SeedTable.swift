@@ -5,8 +5,8 @@ import Time
 
 /// `seeds`: every ID that can request Apple's history, with the first message that named it.
 ///
-/// Rows are never deleted. The order is by `receivedAt`, which a message keeps when it is read again, so the same
-/// messages create the same rows in any order.
+/// Rows are never deleted. The order is by `receivedAt`, which a message keeps, so that the order of writing does not
+/// matter.
 enum SeedTable {
   struct Row: Sendable {
     let app: App.ID

@@ -3,8 +3,8 @@ import Purchases
 
 /// `histories.held_with`: the name of a history, shared by all IDs that one history of Apple ever held together.
 ///
-/// A history request continues after the last one, so a later history may hold only some of the IDs: all histories with
-/// a common ID belong to one Apple account. Customers' links differ: receipts and app transactions create those too.
+/// A later history may hold only some of the IDs: histories with a common ID belong to one Apple account. Customers'
+/// links differ: receipts and app transactions create those too.
 struct HistoryGroup {
   private var names: [String: String] = [:]
   /// The new name of each replaced one.

@@ -137,8 +137,7 @@ extension HistoryJobTable {
 
   /// Makes failed, unknown or delayed IDs due again, and returns their number.
   ///
-  /// Leased rows are unchanged. Claimed rows are included only while they wait: a settled one keeps no claim, and the
-  /// next claim queues it.
+  /// Leased rows are unchanged. Settled claimed rows too: the next claim queues them.
   package static func retry(
     of app: App, _ states: [State], at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) -> Int {

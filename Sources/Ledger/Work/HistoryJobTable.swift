@@ -97,7 +97,7 @@ package enum HistoryJobTable {
   ///
   /// - Parameters:
   ///   - kind: `claimedID` or `unverifiedID` for IDs without signed data.
-  ///   - recent: lookups since then are recent enough.
+  ///   - recent: lookups since then suffice.
   ///   - isPatient: whether IDs that failed or were unknown since then are skipped too.
   package static func askAgain(
     _ ids: [String], as kind: Kind = .history, in scope: AppScope, unlessDoneSince recent: Timestamp,

@@ -53,8 +53,8 @@ struct PendingCustomers {
 
   /// Adds the customers' other waiting rows, and drops customers with a leased row.
   ///
-  /// Unless a caller waits, it also drops customers with unverified IDs and a waiting row of another kind: that row's
-  /// queue looks up all of them. Returns the dropped rows.
+  /// Unless a caller waits, it also drops unverified customers with a waiting row of another kind, whose queue looks up
+  /// all. Returns the dropped rows.
   mutating func gatherOthers(
     for selection: HistoryJobTable.Selection, at now: Timestamp, _ session: borrowing Session
   ) throws(DatabaseError) -> [Int64] {

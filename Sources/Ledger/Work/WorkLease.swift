@@ -66,10 +66,9 @@ extension HistoryJobTable {
 
   /// Leases up to `limit` customers with due rows.
   ///
-  /// Commit before the request to Apple.
-  ///
-  /// A customer with a leased row is skipped, so that two processes never look up one customer at the same time. A
-  /// waiting caller takes over leases that have not begun. Rows whose ID is in a stored history become done.
+  /// Commit before the request to Apple. A customer with a leased row is skipped, so that two processes never look it
+  /// up concurrently. A waiting caller takes over leases that have not begun. Rows whose ID is in a stored history
+  /// become done.
   package static func lease(
     _ selection: Selection, limit: Int, until end: Timestamp, owner: [UInt8], at now: Timestamp,
     in session: borrowing Session

@@ -36,9 +36,8 @@ package struct RebuildLedger: Sendable {
 
   /// Exchanges the tables in one statement.
   ///
-  /// Throws `RefusedMessage` before any change, `Rebuild.Failure` afterwards.
-  ///
-  /// The audit entry follows, since an exchange of tables ends its transaction.
+  /// Throws `RefusedMessage` before any change, `Rebuild.Failure` afterwards. The audit entry follows, since an
+  /// exchange of tables ends its transaction.
   package func apply(by author: AuditContext, at now: Timestamp) async throws -> Rebuild.Summary {
     let summary = try await rebuild.run(now: now)
     let connection = try await Connection.open(configuration)

@@ -22,8 +22,8 @@ package struct PurgeQuarantine: Sendable {
 
   /// Deletes the messages in steps, so that locks are short, and returns their number.
   ///
-  /// A cancelled task stops after a step. The single audit entry has the number of messages. It is in the last step's
-  /// transaction, or follows it after a cancellation.
+  /// A cancelled task stops after a step. The single audit entry is in the last step's transaction, or follows a
+  /// cancellation.
   package func apply(by author: AuditContext, at now: Timestamp, on connection: Connection) async throws -> Int {
     var (deleted, isNoted) = (0, false)
     while !Task.isCancelled, !isNoted {

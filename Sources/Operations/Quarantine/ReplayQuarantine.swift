@@ -69,8 +69,8 @@ package struct ReplayQuarantine: Sendable {
 
   /// Moves accepted messages and forwards denied ones, page by page.
   ///
-  /// A cancelled task stops after a page, and repetition changes nothing. The single audit entry has the result. It is
-  /// in the last page's transaction, or follows it after a cancellation.
+  /// A cancelled task stops after a page, and repetition changes nothing. The single audit entry is in the last page's
+  /// transaction, or follows a cancellation.
   package func apply(
     by author: AuditContext, clock: WallClock, on connection: Connection, telling tell: (Digest, Fate) throws -> Void
   ) async throws -> Summary {

@@ -82,10 +82,8 @@ package struct AdvanceRollout: Sendable {
 
   /// Makes the step.
   ///
-  /// Throws `EvidenceMissing` if it is neither proven nor forced.
-  ///
-  /// The audit records a forced step, and evidence that only lower requirements waived. It makes no change if the stage
-  /// was set since the plan, for example by the guard or a kill: the evidence was for another stage.
+  /// Throws `EvidenceMissing` if it is neither proven nor forced. The audit records a forced step, and waived evidence.
+  /// It makes no change if the stage was set since the plan, since the evidence was for another stage.
   package func apply(
     _ plan: Plan, forced isForced: Bool, by author: AuditContext, at now: Timestamp, on connection: Connection
   ) async throws -> [SetStage.Change] {

@@ -8,8 +8,8 @@ package import Time
 
 /// Advances an app automatically while each step is proven.
 ///
-/// Its only state is in the ledger, so it can be restarted at any time, even after a crash. After the guard, a kill or
-/// a step back it waits until an operator makes a step.
+/// Its only state is in the ledger, so it can be restarted at any time. After the guard, a kill or a step back it waits
+/// for an operator's step.
 package struct AutomateRollout: Sendable {
   /// The action for the present state.
   package enum Turn: Sendable {

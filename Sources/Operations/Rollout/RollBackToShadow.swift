@@ -8,8 +8,8 @@ package import Time
 ///
 /// It sets `ramp`, `live` and `complete` back to `shadow`, each app and environment in a separate transaction, so that
 /// a locked row blocks no other app. No condition refuses it. Apple answers all callers as soon as a process reads the
-/// change. An app in `shadow` stays there with a new epoch and an audit entry: an earlier planned step is refused, and
-/// `rollout advance --auto` makes none.
+/// change. An app in `shadow` gets a new epoch and an audit entry: an earlier planned step is refused, and `rollout
+/// advance --auto` makes none.
 package struct RollBackToShadow: Sendable {
   package static let action: StaticString = "rollout.kill"
 
