@@ -200,7 +200,7 @@ package enum QuarantineTable {
   package static func purge(
     receivedBefore instant: Timestamp, code: String?, limit: Int, in session: borrowing Session
   ) throws(DatabaseError) -> Int {
-    // `size` is not in that index: see `Ledger.slice`.
+    // `size` is not in that index: see `LedgerStore.slice`.
     var selection: SQL =
       "SELECT digest FROM \(Table.quarantine.by("received_at")) WHERE received_at < \(instant) AND size IS NOT NULL"
     if let code { selection += " AND code = \(code)" }
