@@ -1,38 +1,36 @@
-/// An INSERT of many rows: prepared for a few numbers of rows, so that the server parses none of them.
+/// An INSERT of many rows, prepared for a few numbers of rows, so that the server does not parse each one.
 ///
-/// The text before and after the rows is literal; the rows are parameters.
+/// The text before and after the rows is literal. The rows are parameters.
 package struct BulkInsert: Sendable {
-  /// The statement for so many rows.
   struct Statement: Sendable {
     let rows: Int
     let text: String
   }
 
-  /// The values of a row: as many as there are columns.
   let width: Int
-  /// Those of several rows, that of the most first.
+  /// The statements for several rows, the largest first.
   private let larger: [Statement]
   private let single: Statement
 
-  /// The last row is given again until a statement is full, where that changes nothing.
+  /// Whether the last row may be repeated to fill a statement, because the repetition changes no row.
   private let repeatsLast: Bool
 
-  /// The numbers of rows that a statement is prepared for, beside one.
+  /// The numbers of rows of prepared statements, in addition to one.
   ///
-  /// Every number up to 8, since most batches are small. More than 32 gain nothing, as measured, and the server keeps 5 KB
-  /// for each row of each statement that is prepared.
+  /// Every number up to 8, since most batches are small. More than 32 gain no time, and the server needs 5 KB for each
+  /// row of each prepared statement.
   private static let sizes = [32, 16, 8, 7, 6, 5, 4, 3, 2]
-  /// Where the last row may be given again, up to 32 rows are one statement, of which at most a quarter are repeated.
+  /// With repetition, up to 32 rows are one statement, with at most a quarter of repeated rows.
   private static let sizesOfRepeated = [32, 24, 16, 12, 8, 6, 4, 3, 2]
   static var mostRows: Int { sizes[0] }
-  /// The most parameters of a statement, as the protocol counts them.
+  /// The maximum number of parameters of a statement in the protocol.
   static let mostParameters = Int(UInt16.max)
 
   /// - Parameters:
-  ///   - head: `"INSERT INTO t (a, b) VALUES"`: every column by its name, and no other comma
-  ///   - tail: `"ON DUPLICATE KEY UPDATE b = VALUES(b)"`, or nothing
-  ///   - repeatsLast: whether a row that comes twice changes nothing the second time; then most batches are one round trip.
-  ///     No row may count anything up or draw a number, and none should be long.
+  ///   - head: `"INSERT INTO t (a, b) VALUES"`: every column by its name, and no other comma.
+  ///   - tail: `"ON DUPLICATE KEY UPDATE b = VALUES(b)"`, or empty.
+  ///   - repeatsLast: whether a repeated row changes no data. Then most batches need one round trip. Rows must not
+  ///     increment values or draw numbers, and should be short.
   package init(into head: StaticString, then tail: StaticString = "", repeatsLast: Bool = false) {
     let (head, tail) = (head.description, tail.description)
     let width = head.count { $0 == "," } + 1
@@ -48,12 +46,11 @@ package struct BulkInsert: Sendable {
     self.repeatsLast = repeatsLast
   }
 
-  /// The largest statement of at most so many rows.
   func statement(atMost rows: Int) -> Statement {
     larger.first { $0.rows <= rows } ?? single
   }
 
-  /// The smallest statement that takes all of the last so many rows; nil where no row may come twice.
+  /// Returns the smallest statement that fits all remaining rows, or `nil` if rows must not be repeated.
   func statement(ofLast rows: Int) -> Statement? {
     guard repeatsLast, rows > 1 else { return nil }
     return larger.last { $0.rows >= rows }
@@ -61,11 +58,10 @@ package struct BulkInsert: Sendable {
 }
 
 extension Session {
-  /// Writes the rows, in their order; the sum of affected rows.
+  /// Writes the rows in their order, and returns the sum of affected rows.
   ///
-  /// One round trip for each statement. Outside of a transaction an error leaves the rows of the statements before in
-  /// place. A row above the limit by itself is `tooLarge`; one that has not a value for each column is `misuse`: of either
-  /// none is written.
+  /// Each statement is one round trip. Outside a transaction an error keeps the rows of earlier statements. Throws
+  /// `tooLarge` if a row exceeds the limit, and `misuse` if it lacks a value for a column. Either error writes no row.
   package func insert(_ insert: BulkInsert, rows: [[SQLValue]]) throws(DatabaseError) -> UInt64 {
     let sizes = try sizes(of: rows, width: insert.width)
     var affected: UInt64 = 0
@@ -86,7 +82,7 @@ extension Session {
     return affected
   }
 
-  /// Whether one packet takes the rows from `start` on and the last one so many times more.
+  /// Whether one packet fits the rows from `start` on with `repeated` copies of the last one.
   private func fits(_ repeated: Int, of sizes: [Int], _ start: Int) -> Bool {
     sizes[start...].reduce(0, +) + repeated * sizes[sizes.count - 1] <= insertLimit
   }
@@ -110,7 +106,6 @@ extension Session {
     return sizes
   }
 
-  /// How many of the rows one packet takes.
   private func fitting(_ sizes: ArraySlice<Int>) -> Int {
     let limit = insertLimit
     var (fitting, taken) = (0, 0)

@@ -1,22 +1,27 @@
 package import Time
 
-/// Where the database is, who we are there, and the limits of a session.
+/// The database's address, the account, and the limits of a session.
 ///
-/// Its description and its mirror leave out the password.
+/// Its description and its mirror omit the password.
 package struct DatabaseConfiguration: Sendable, Equatable {
   package enum Address: Sendable, Equatable {
     case socket(path: String)
     case host(String, port: UInt16)
   }
 
-  /// A socket's path must be shorter than 108 bytes with its final zero (`sockaddr_un`); one to spare.
+  /// The maximum length of a socket's path: less than 108 bytes with its final zero (`sockaddr_un`), with one in
+  /// reserve.
   static let socketLimit = 106
 
   package enum TLS: String, Sendable, Equatable {
     case disabled
-    /// Used when the server offers it. No protection against whoever can change what is on the wire.
+    /// Used if the server offers it.
+    ///
+    /// No protection against an attacker that can change the traffic.
     case preferred
-    /// Fails without it. The server's certificate and host name are checked when `certificateAuthority` is given.
+    /// Fails without TLS.
+    ///
+    /// With `certificateAuthority` the server's certificate and host name are checked.
     case required
   }
 
@@ -25,7 +30,7 @@ package struct DatabaseConfiguration: Sendable, Equatable {
   package var password: String
   package var database: String?
   package var tls: TLS
-  /// A PEM file with the authorities that may have signed the server's certificate.
+  /// A PEM file with the authorities for the server's certificate.
   package var certificateAuthority: String?
 
   package var connectTimeout: Interval = .seconds(10)
@@ -33,17 +38,21 @@ package struct DatabaseConfiguration: Sendable, Equatable {
   package var writeTimeout: Interval = .seconds(30)
   package var lockWaitTimeout: Interval = .seconds(5)
 
-  /// Prepared statements kept for each session; the least recently used goes first.
-  package var statementCacheSize = 128
-  /// The same of the inserts of rows: the ledger has 23, each prepared for up to ten numbers of rows; 13 are in daily use.
-  package var insertCacheSize = 160
-  /// The longest value accepted from a column, in bytes.
-  package var columnLimit = 64 << 20
-  /// The most bytes a result collected into an array may have; stream what is larger.
-  package var resultLimit = 256 << 20
-  /// The most bytes that the rows of one statement of `insert` take; never above the server's max_allowed_packet.
+  /// The number of cached prepared statements of each session.
   ///
-  /// One body is a value, and Apple's answers are taken up to 16 MiB.
+  /// The least recently used is closed first.
+  package var statementCacheSize = 128
+  /// The same for inserts: the ledger has 23, each prepared for up to ten numbers of rows, and uses 13 of them daily.
+  package var insertCacheSize = 160
+  /// The maximum bytes of a column's value.
+  package var columnLimit = 64 << 20
+  /// The maximum bytes of a result in an array.
+  ///
+  /// Stream larger results.
+  package var resultLimit = 256 << 20
+  /// The maximum bytes of the rows in one statement of `insert`, never above the server's max_allowed_packet.
+  ///
+  /// One body is a value, and Apple's responses may have 16 MiB.
   package var insertLimit = 17 << 20
 
   package init(
@@ -58,14 +67,14 @@ package struct DatabaseConfiguration: Sendable, Equatable {
     self.certificateAuthority = certificateAuthority
   }
 
-  /// The same with time for statements that change a large table: the server may be hours about an index.
+  /// The configuration with a timeout for changes of large tables: the server may need hours for an index.
   package var forSchemaChanges: Self {
     var copy = self
     copy.readTimeout = .hours(12)
     return copy
   }
 
-  /// The same server and account with another database.
+  /// Returns the configuration with another database.
   package func database(_ name: String?) -> Self {
     var copy = self
     copy.database = name

@@ -1,39 +1,42 @@
-/// Why the database did not do what was asked: a code to act on, a detail to read.
+/// The reason of a database failure: a code for programs, a detail for operators.
 ///
-/// Two errors are equal when their codes are. The detail never holds a password or a value of a statement: what the
-/// server quotes from a statement is cut out (`RedactedServerMessage`).
+/// Errors are equal if their codes are. The detail never contains a password or a statement's value: quotations of the
+/// server are removed (`RedactedServerMessage`).
 package struct DatabaseError: Error, Equatable, Sendable, CustomStringConvertible {
   package enum Code: Hashable, Sendable {
-    /// The connection broke, or the server ended it, before or after it did what was asked.
+    /// The connection broke, or the server closed it, before or after it executed the statement.
     case connectionLost
-    /// Nothing answered at the address, or the server takes no more connections.
+    /// No server responded at the address, or the server accepts no more connections.
     case connectionRefused
     case accessDenied
     case unknownDatabase
     case tlsFailed
     /// A deadline passed: while connecting, while waiting for a pooled connection, or on the server.
     case timedOut
-    /// 1213. The transaction is gone already; also how Galera reports a failed certification.
+    /// 1213.
+    ///
+    /// The transaction is already rolled back. Galera also reports a failed certification this way.
     case deadlock
     /// 1205.
     case lockWaitTimeout
     /// 1020: the row changed since it was read.
     case recordChanged
-    /// 1047: a Galera node that is not part of the cluster at the moment.
+    /// 1047: a Galera node that is presently not in the cluster.
     case nodeNotReady
     /// 1062.
     case duplicateKey
-    /// The connection broke while COMMIT was under way: it may have happened, or not.
+    /// The connection broke during COMMIT, whose outcome is unknown.
     case commitOutcomeUnknown
-    /// A value, row, statement or result above a stated limit.
+    /// A value, row, statement or result above a limit.
     case tooLarge
-    /// A column that is absent, NULL, or of another kind than asked for.
+    /// A column that is absent, NULL, or of another type than requested.
     case column
     /// A call that this client does not allow, such as rows of unequal length.
     case misuse
-    /// The body of a transaction gave up for a reason of its own; rolled back, never retried.
+    /// The body of a transaction abandoned it for its own reason.
+    ///
+    /// It is rolled back and never retried.
     case abandoned
-    /// The pool or connection was closed.
     case closed
     /// Any other error of the server or the library, by its number.
     case other(Int)
@@ -49,12 +52,11 @@ package struct DatabaseError: Error, Equatable, Sendable, CustomStringConvertibl
 
   package static func == (a: Self, b: Self) -> Bool { a.code == b.code }
 
-  /// A body throws this to have its transaction rolled back and not tried again.
   package static func abandoned(_ reason: String) -> Self { Self(.abandoned, reason) }
 
-  /// Whether the whole transaction may simply be run again, because it certainly did not happen.
+  /// Whether the whole transaction can run again, because it certainly did not happen.
   ///
-  /// True of a lost connection only before COMMIT was sent; after that the code is `commitOutcomeUnknown`.
+  /// For a lost connection this is true only before COMMIT was sent. After that the code is `commitOutcomeUnknown`.
   package var isRetryable: Bool {
     switch code {
     case .deadlock, .lockWaitTimeout, .recordChanged, .nodeNotReady, .connectionLost, .connectionRefused: true
@@ -64,9 +66,9 @@ package struct DatabaseError: Error, Equatable, Sendable, CustomStringConvertibl
     }
   }
 
-  /// Whether the server found no room on its disk.
+  /// Whether the server's disk is full.
   ///
-  /// 1021 and 1114 say so; 1026 and 1030 pass on the number of the operating system's error, 28.
+  /// The codes 1021 and 1114 mean it. 1026 and 1030 contain the operating system's error number, 28.
   package var isDiskFull: Bool {
     switch code {
     case .other(1021), .other(1114): true
@@ -75,7 +77,7 @@ package struct DatabaseError: Error, Equatable, Sendable, CustomStringConvertibl
     }
   }
 
-  /// Whether the server has ended the transaction by itself, so that nothing more may be said on its behalf.
+  /// Whether the server has already ended the transaction, so that no ROLLBACK must follow.
   var endsTransaction: Bool {
     switch code {
     case .deadlock, .connectionLost, .nodeNotReady, .commitOutcomeUnknown, .closed: true
@@ -95,13 +97,13 @@ package struct DatabaseError: Error, Equatable, Sendable, CustomStringConvertibl
 }
 
 extension DatabaseError.Code {
-  /// The code for a number of the server (1000 and up, 3000 and up) or of the client library (2000 and up).
+  /// Creates the code of an error number: the server's (from 1000 and 3000) or the client library's (from 2000).
   ///
   /// MariaDB Server "Error Codes", MySQL 8 "Server Error Message Reference", Connector/C `errmsg.h`.
   init(number: Int) {
     self =
       switch number {
-      // 2014 and 2027: client and server no longer agree on where they are; only a new connection helps.
+      // 2014 and 2027: client and server are out of sync, which only a new connection fixes.
       case 2006, 2013, 2014, 2027, 2055, 1053, 1077, 1079, 1158, 1159, 1160, 1161, 1152, 1184, 1927, 3169, 4031:
         .connectionLost
       case 2001, 2002, 2003, 2004, 2005, 2009, 2011, 2012, 1040, 1203, 1226: .connectionRefused

@@ -1,9 +1,9 @@
 extension Session {
-  /// Makes the database unless it exists.
+  /// Creates the database unless it exists.
   ///
-  /// Its name: a-z, 0-9 and _, at most 64 (`misuse` otherwise).
+  /// Its name has a-z, 0-9 and _, at most 64 characters (`misuse` otherwise).
   ///
-  /// A name cannot be an argument of a statement; this one is looked at letter by letter.
+  /// A name cannot be a parameter, so this one is checked by character.
   package func createDatabase(_ name: String) throws(DatabaseError) {
     let isSound = name.utf8.allSatisfy { byte in
       switch byte {

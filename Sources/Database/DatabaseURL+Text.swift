@@ -1,7 +1,7 @@
 import Time
 
 extension DatabaseURL {
-  /// Where a configuration connects to, as a URL without its password: safe to be stored and shown.
+  /// Returns the configuration as a URL without its password, safe to store and show.
   package static func withoutPassword(_ configuration: DatabaseConfiguration) -> String {
     var text = "mysql://\(encoded(configuration.user))@"
     var options: [String] = []

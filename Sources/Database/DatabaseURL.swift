@@ -3,9 +3,9 @@ import Time
 /// A database's address as one line of configuration.
 ///
 /// `mysql://user:password@host:3306/database?tls=required&ca=/etc/ssl/ca.pem`, or with a socket
-/// `mysql://user@localhost/database?socket=/run/mysqld/mysqld.sock`. Reserved characters are percent-encoded. Without
-/// `tls` it is `preferred` over a network and `disabled` on a socket. `timeout=SECONDS` is how long to wait for a connection
-/// and for each answer, instead of 10 and 30. The description leaves out the password.
+/// `mysql://user@localhost/database?socket=/run/mysqld/mysqld.sock`. Reserved characters are percent-encoded. The
+/// default of `tls` is `preferred` over a network and `disabled` on a socket. `timeout=SECONDS` replaces the timeouts
+/// of 10 s for a connection and 30 s for a response. The description omits the password.
 package struct DatabaseURL: Sendable, Equatable, CustomStringConvertible {
   package let configuration: DatabaseConfiguration
 
@@ -37,7 +37,7 @@ package struct DatabaseURL: Sendable, Equatable, CustomStringConvertible {
   private static func address(_ text: Substring) throws(DatabaseURLError) -> DatabaseConfiguration.Address {
     var host = text
     var port = Substring("3306")
-    if host.hasPrefix("[") {  // an IPv6 address keeps its colons
+    if host.hasPrefix("[") {  // The colons of an IPv6 address belong to the host.
       guard let end = host.firstIndex(of: "]") else { throw .host }
       let after = host[host.index(after: end)...]
       guard after.isEmpty || after.hasPrefix(":") else { throw .host }
@@ -85,7 +85,7 @@ package struct DatabaseURL: Sendable, Equatable, CustomStringConvertible {
     }
   }
 
-  /// Takes away the first mark and everything after it; nil when there is none.
+  /// Removes the first mark and all text after it, which it returns, or `nil` without a mark.
   private static func cut(_ text: inout Substring, at mark: Character) -> Substring? {
     guard let index = text.firstIndex(of: mark) else { return nil }
     defer { text = text[..<index] }
@@ -117,7 +117,7 @@ package struct DatabaseURL: Sendable, Equatable, CustomStringConvertible {
   }
 }
 
-/// What is wrong with a database's URL; never repeats user or password.
+/// The error in a database URL, without the user or password.
 package enum DatabaseURLError: Error, Equatable, Sendable, CustomStringConvertible {
   case tooLong
   case scheme

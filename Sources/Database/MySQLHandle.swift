@@ -1,13 +1,13 @@
 import CMariaDB
 import Time
 
-/// The one owner of a `MYSQL`: connected in its initialiser, closed with its last reference.
+/// The only owner of a `MYSQL`, connected in its initializer and closed with its last reference.
 ///
-/// Prepared statements keep it alive. Not Sendable: it lives on one connection's queue.
+/// Prepared statements keep it alive. Not Sendable: it stays on one connection's queue.
 @safe final class MySQLHandle {
   let mysql: UnsafeMutablePointer<MYSQL>
 
-  /// The library's one-time initialisation; `mysql_init` alone would race on it.
+  /// The library's one-time initialization, which would be a race in `mysql_init`.
   private static let library = mysql_server_init(0, nil, nil) == 0
 
   init(connectingTo configuration: DatabaseConfiguration) throws(DatabaseError) {
@@ -21,13 +21,13 @@ import Time
 
   deinit { unsafe mysql_close(mysql) }
 
-  /// The error of the call before, if `status` says that there was one.
+  /// Throws the error of the previous call if `status` is not 0.
   func check(_ status: Int32) throws(DatabaseError) {
     guard status != 0 else { return }
     throw lastError
   }
 
-  /// Whether a transaction is open, as the server said with its last answer.
+  /// Whether a transaction is open, by the server's last response.
   var isInTransaction: Bool { unsafe mysql.pointee.server_status & UInt32(SERVER_STATUS_IN_TRANS) != 0 }
 
   var lastError: DatabaseError {
@@ -38,13 +38,13 @@ import Time
     let (host, port, socket): (String?, UInt16, String?) =
       switch configuration.address {
       case .socket(let path): (nil, 0, path)
-      // "localhost" would make the library look for a socket of its own.
+      // With "localhost" the library would use its own default socket.
       case .host(let name, let port): (name == "localhost" ? "127.0.0.1" : name, port, nil)
       }
     let connected = unsafe mysql_real_connect(
       mysql, host, configuration.user, configuration.password, configuration.database, UInt32(port), socket, 0)
     if unsafe connected != nil {
-      // On a socket the library takes "enforce" for fulfilled without any TLS.
+      // On a socket the library accepts "enforce" without any TLS.
       guard unsafe configuration.tls != .required || mysql_get_ssl_cipher(mysql) != nil else {
         throw DatabaseError(.tlsFailed, "the connection is not encrypted, and TLS is required")
       }
@@ -55,7 +55,7 @@ import Time
       ? DatabaseError(.timedOut, error.detail) : error
   }
 
-  /// Connector/C reports a time-out while connecting only as system error 110 (ETIMEDOUT) inside its message.
+  /// Connector/C reports a timeout while connecting only as system error 110 (ETIMEDOUT) in its message.
   private static func isTimeout(_ message: String) -> Bool {
     message.hasSuffix("(110)") || message.hasSuffix("system error: 110")
   }
@@ -64,8 +64,8 @@ import Time
     set(MYSQL_OPT_CONNECT_TIMEOUT, seconds(configuration.connectTimeout))
     set(MYSQL_OPT_READ_TIMEOUT, seconds(configuration.readTimeout))
     set(MYSQL_OPT_WRITE_TIMEOUT, seconds(configuration.writeTimeout))
-    set(MYSQL_OPT_LOCAL_INFILE, UInt32(0))  // a server could otherwise ask for any file of ours
-    set(MYSQL_OPT_RECONNECT, my_bool(0))  // a silent reconnect would lose the transaction and the session's settings
+    set(MYSQL_OPT_LOCAL_INFILE, UInt32(0))  // A server could otherwise request any file of the client.
+    set(MYSQL_OPT_RECONNECT, my_bool(0))  // A reconnect would silently lose the transaction and the session's settings.
     set(MYSQL_REPORT_DATA_TRUNCATION, my_bool(1))
     unsafe mysql_options(mysql, MYSQL_SET_CHARSET_NAME, "utf8mb4")
     switch configuration.tls {
@@ -87,14 +87,13 @@ import Time
     unsafe withUnsafeBytes(of: &value) { bytes in _ = unsafe mysql_options(mysql, option, bytes.baseAddress) }
   }
 
-  /// Whole seconds, at least one: the library knows nothing finer, and 0 means for ever.
+  /// Returns whole seconds, at least one: the library has no finer unit, and 0 means no limit.
   private func seconds(_ interval: Interval) -> UInt32 {
     UInt32(clamping: max(1, (interval.milliseconds + 999) / 1_000))
   }
 }
 
 extension DatabaseError {
-  /// The error of a number and message of the server or library, cleaned of values.
   init(number: Int, message: String) {
     self.init(Code(number: number), RedactedServerMessage(number: number, message).text)
   }

@@ -1,11 +1,10 @@
 import CMariaDB
 
-/// The arguments of one execution in the form the library reads them: one block of memory, bindings into it.
+/// The arguments of one execution in the library's form: one block of memory with bindings.
 @safe final class ParameterBuffers {
   private let memory: UnsafeMutableRawPointer
   private let bindings: UnsafeMutableBufferPointer<MYSQL_BIND>
 
-  /// Of the rows, one after the other.
   init(_ rows: ArraySlice<[SQLValue]>) {
     var (count, size) = (0, 0)
     for row in rows {
@@ -34,7 +33,6 @@ import CMariaDB
     unsafe bindings.isEmpty ? 0 : mysql_stmt_bind_param(statement, bindings.baseAddress)
   }
 
-  /// Bytes taken, rounded up so that integers stay aligned.
   private static func size(of value: SQLValue) -> Int {
     switch value {
     case .null: 0

@@ -1,25 +1,26 @@
 import Synchronization
 package import Time
 
-/// A bounded number of connections, lent in the order of asking; to urgent callers before all others.
+/// A limited number of connections, lent in the order of requests, to urgent callers first.
 package final class Pool: Sendable {
   package struct Settings: Sendable, Equatable {
-    /// Connections at most, lent and idle together.
+    /// The maximum number of connections, lent and idle.
     package var size = 8
-    /// How long a caller waits for a connection before `timedOut`.
+    /// A caller's maximum wait for a connection before `timedOut`.
     package var waitLimit: Interval = .seconds(10)
-    /// Callers waiting at most; the next one fails at once with `timedOut`.
+    /// The maximum number of waiting callers.
+    ///
+    /// The next one immediately gets `timedOut`.
     package var waiterLimit = 10_000
-    /// A connection idle for longer is asked whether it lives before it is lent; so is every one after one broke.
+    /// A connection that was idle for longer is pinged before it is lent, and so is every one after one broke.
     package var pingAfter: Interval = .seconds(15)
-    /// A connection idle for longer is closed instead of lent.
+    /// A connection that was idle for longer is closed instead of lent.
     package var discardAfter: Interval = .minutes(5)
     package var retry = RetryPolicy()
 
     package init() {}
   }
 
-  /// What the metrics page shows.
   package struct Figures: Sendable, Equatable {
     package var inUse = 0
     package var idle = 0
@@ -49,9 +50,9 @@ package final class Pool: Sendable {
     return figures
   }
 
-  /// Lends a connection for the time of the body; whatever the body throws is thrown on.
+  /// Lends a connection for the duration of the body, and rethrows its error.
   ///
-  /// A connection found broken afterwards is closed, not lent again.
+  /// A broken connection is closed, not lent again.
   package func withConnection<R: Sendable>(_ body: (Connection) async throws -> R) async throws -> R {
     let connection = try await borrow()
     do {
@@ -64,15 +65,15 @@ package final class Pool: Sendable {
     }
   }
 
-  /// Runs the body in a transaction, again when it certainly did not happen, and commits it.
+  /// Runs the body in a transaction and commits it, with retries if it certainly did not happen.
   ///
-  /// The body may run several times. After `commitOutcomeUnknown` it is run again only when `replayable`: the caller
-  /// promises that doing it twice is the same as doing it once.
+  /// The body may run several times. After `commitOutcomeUnknown` it runs again only if `replayable`: the caller
+  /// promises that repetition has the same result.
   ///
   /// - Parameters:
-  ///   - isUrgent: whether it is lent a connection before all callers who wait and are not urgent.
-  ///   - lockWait: how long it waits for a row's lock, in whole seconds; nil: as long as the configuration says.
-  ///   - givingUpOn: errors after which it is not run again, although it could be.
+  ///   - isUrgent: whether it gets a connection before all callers that are not urgent.
+  ///   - lockWait: the lock wait for a row, in whole seconds. `nil`: as in the configuration.
+  ///   - givingUpOn: errors that are not retried, although they could be.
   package func transaction<R: Sendable>(
     replayable: Bool = false, isUrgent: Bool = false, lockWait: Interval? = nil,
     givingUpOn: Set<DatabaseError.Code> = [],
@@ -84,25 +85,25 @@ package final class Pool: Sendable {
     }
   }
 
-  /// Runs the body without a transaction, again when the connection was lost or the server asks for it.
+  /// Runs the body without a transaction, again if the connection was lost or the server requests it.
   ///
-  /// For reading: a single statement that writes may have happened before the connection was lost.
+  /// Only for reads: a single writing statement may have happened before the connection was lost.
   package func read<R: Sendable>(
     _ body: @Sendable (Session) throws(DatabaseError) -> R
   ) async throws(DatabaseError) -> R {
     try await retrying(replayable: true) { connection throws(DatabaseError) in try await connection.read(body) }
   }
 
-  /// Runs the body with the tables as they are at its beginning, whatever is committed meanwhile; again as `read` does.
+  /// Runs the body on a read-only snapshot of the tables from its beginning, with the retries of `read`.
   package func snapshot<R: Sendable>(
     _ body: @Sendable (Session) throws(DatabaseError) -> R
   ) async throws(DatabaseError) -> R {
     try await retrying(replayable: true) { connection throws(DatabaseError) in try await connection.snapshot(body) }
   }
 
-  /// Runs the body for each item in a transaction of its own on one connection, in one visit.
+  /// Runs the body for each item in a separate transaction on one connection, in one visit.
   ///
-  /// One outcome for each item; those that certainly did not happen are retried one by one.
+  /// Returns one result for each item. Transactions that certainly did not happen are retried one by one.
   package func transactions<Item: Sendable, R: Sendable>(
     replayable: Bool = false, _ items: [Item], _ body: @Sendable (Session, Item) throws(DatabaseError) -> R
   ) async throws(DatabaseError) -> [Result<R, DatabaseError>] {
@@ -121,7 +122,7 @@ package final class Pool: Sendable {
     return results
   }
 
-  /// Lends nothing more, lets those who wait fail with `closed`, waits for what is lent, and closes everything.
+  /// Stops lending, fails waiting callers with `closed`, waits for lent connections, and closes all.
   package func close() async {
     let (idle, waiters) = slots.withLock { $0.close() }
     for waiter in waiters { waiter.resume(returning: .failure(Self.closed)) }
@@ -172,7 +173,7 @@ package final class Pool: Sendable {
 }
 
 extension Pool {
-  /// A connection that was alive a moment ago, or a new one.
+  /// Returns a connection that was recently alive, or a new one.
   private func borrow(isUrgent: Bool = false) async throws(DatabaseError) -> Connection {
     while true {
       switch try await turn(isUrgent: isUrgent) {
@@ -215,7 +216,6 @@ extension Pool {
     free { isDone ? $0.discarded(isBroken: isBroken, at: now) : $0.returned(connection, at: now) }
   }
 
-  /// Carries out what a freed place means to somebody else.
   private func free(_ change: (inout PoolState) -> PoolState.Action) {
     switch slots.withLock({ change(&$0) }) {
     case .none: return
@@ -224,7 +224,7 @@ extension Pool {
     }
   }
 
-  /// Waits for its turn: a connection or the permission to open one.
+  /// Waits for a connection or the permission to open one.
   private func turn(isUrgent: Bool) async throws(DatabaseError) -> PoolState.Turn {
     let ticket: PoolState.Ticket
     switch slots.withLock({ $0.ask(isUrgent: isUrgent) }) {
@@ -232,7 +232,7 @@ extension Pool {
     case .refused(let error): throw error
     case .wait(let number): ticket = number
     }
-    // The time limit is a task beside the wait; whichever comes first takes the waiter out of the queue.
+    // The time limit is a parallel task. The first of both removes the waiter from the queue.
     let outcome = await withTaskGroup(of: PoolState.Answer?.self) { group in
       group.addTask { await self.wait(ticket) }
       group.addTask {

@@ -1,17 +1,19 @@
 import Time
 
-/// The books of a pool: who has a connection, who waits, who is next.
+/// The state of a pool: lent connections and waiting callers.
 ///
-/// They decide; `Pool` acts.
+/// It decides, and `Pool` acts.
 struct PoolState {
   typealias Ticket = UInt64
   typealias Answer = Result<Turn, DatabaseError>
   typealias Waiter = CheckedContinuation<Answer, Never>
 
-  /// What a caller may do now.
+  /// The permission that a caller gets.
   enum Turn: Sendable {
     case open
-    /// One that is idle since then; suspect when another was found broken after that.
+    /// A connection with its idle time.
+    ///
+    /// It is suspect if another one was found broken since.
     case use(Connection, since: Interval, isSuspect: Bool)
   }
 
@@ -27,9 +29,9 @@ struct PoolState {
     case empty(CheckedContinuation<Void, Never>)
   }
 
-  /// A place in the queue.
+  /// A position in the queue.
   ///
-  /// Between `ask` and `wait` there is no continuation yet, but there may be an answer.
+  /// Between `ask` and `wait` there may be an answer but no continuation yet.
   private struct Place {
     let ticket: Ticket
     let isUrgent: Bool
@@ -62,7 +64,8 @@ struct PoolState {
     return figures
   }
 
-  /// The most recently used idle connection, or a free place, or a place in the queue behind all others that are as urgent.
+  /// Returns the most recently used idle connection, or a free slot, or a position in the queue behind equally urgent
+  /// callers.
   mutating func ask(isUrgent: Bool = false) -> Reply {
     guard !isClosed else { return .refused(DatabaseError(.closed, "the pool is closed")) }
     if lent < size {
@@ -79,7 +82,7 @@ struct PoolState {
     return .wait(lastTicket)
   }
 
-  /// Leaves the continuation in the place, or gives the answer that came before it.
+  /// Stores the continuation at the position, or returns the answer that came before it.
   mutating func wait(_ ticket: Ticket, _ waiter: Waiter) -> Answer? {
     guard let index = queue.firstIndex(where: { $0.ticket == ticket }) else {
       return .failure(DatabaseError(.closed, "the pool is closed"))
@@ -109,7 +112,7 @@ struct PoolState {
     next(use(connection, since: now))
   }
 
-  /// - Parameter isBroken: not closed for its age but found broken, so that the idle ones may be broken too
+  /// - Parameter isBroken: whether it was broken instead of too old, so that idle ones may be broken too.
   mutating func discarded(isBroken: Bool, at now: Interval) -> Action {
     counted.discarded += 1
     if isBroken { lastBroken = now }
@@ -130,7 +133,9 @@ struct PoolState {
     return (connections, waiters)
   }
 
-  /// Whether nothing is lent; else the continuation is kept until that is so.
+  /// Whether no connection is lent.
+  ///
+  /// Otherwise it stores the continuation until then.
   mutating func whenEmpty(_ continuation: CheckedContinuation<Void, Never>) -> Bool {
     guard lent > 0 else { return true }
     whenEmpty = continuation
@@ -141,7 +146,7 @@ struct PoolState {
     .use(connection, since: since, isSuspect: lastBroken.map { since <= $0 } ?? false)
   }
 
-  /// What was freed goes to the first who waits, the urgent before the others; else it is kept.
+  /// Passes a freed connection or slot to the first waiting caller, urgent ones first, or stores it.
   private mutating func next(_ turn: Turn) -> Action {
     let urgent = queue.firstIndex { $0.isUrgent && $0.answer == nil }
     if let index = urgent ?? queue.firstIndex(where: { $0.answer == nil }) {

@@ -1,6 +1,6 @@
 import CMariaDB
 
-/// The one owner of a `MYSQL_STMT`: prepared in its initialiser, closed with its last reference.
+/// The only owner of a `MYSQL_STMT`, prepared in its initializer and closed with its last reference.
 @safe final class PreparedStatement {
   private let link: MySQLHandle
   private let statement: UnsafeMutablePointer<MYSQL_STMT>
@@ -26,9 +26,9 @@ import CMariaDB
 
   deinit { unsafe mysql_stmt_close(statement) }
 
-  /// Runs it for its effect; a result set, if there is one, is read and dropped.
+  /// Executes the statement and drops its result set, if any.
   ///
-  /// The arguments are those of each row, one row after the other.
+  /// The arguments are those of each row, in order.
   func execute(_ rows: ArraySlice<[SQLValue]>) throws(DatabaseError) -> Outcome {
     try send(rows)
     let outcome = unsafe Outcome(
@@ -37,9 +37,9 @@ import CMariaDB
     return outcome
   }
 
-  /// Runs it and hands over row after row as they arrive, none of them kept here.
+  /// Executes the statement and passes each row on arrival, without storing it.
   ///
-  /// The rest of the result is read and dropped when `each` throws, so that the connection stays usable.
+  /// If `each` throws, the rest of the result is read and dropped, so that the connection stays usable.
   func query(_ arguments: [SQLValue], each: (Row) throws(DatabaseError) -> Void) throws(DatabaseError) {
     guard hasResult else { throw DatabaseError(.misuse, "the statement has no result") }
     try send([arguments])
@@ -55,10 +55,10 @@ import CMariaDB
     try finish()
   }
 
-  /// Buffers for the result that is arriving.
+  /// Returns buffers for the arriving result.
   ///
-  /// Looked at after each execution: an altered table changes the columns of a statement prepared before, and the kind
-  /// of a column made of arguments is known only now.
+  /// Checked after each execution: an altered table changes the columns of a prepared statement, and the type of a
+  /// column of arguments is known only now.
   private func currentBuffers() -> ResultBuffers? {
     guard let metadata = unsafe mysql_stmt_result_metadata(statement) else { return nil }
     defer { unsafe mysql_free_result(metadata) }
@@ -67,9 +67,6 @@ import CMariaDB
     return result
   }
 
-  /// Whether there is a row in the buffers; false at the end.
-  ///
-  /// An error of the server can arrive here too.
   private func fetch() throws(DatabaseError) -> Bool {
     switch unsafe mysql_stmt_fetch(statement) {
     case 0, MYSQL_DATA_TRUNCATED: return true
@@ -90,7 +87,7 @@ import CMariaDB
     try check(status)
   }
 
-  /// Ends the result, with every further one (of a procedure), so that the next statement may be sent.
+  /// Ends the result, and every further one (of a procedure), so that the next statement can be sent.
   private func finish() throws(DatabaseError) {
     result?.shrink()
     while true {
@@ -101,7 +98,7 @@ import CMariaDB
     }
   }
 
-  /// The error, after the rest of the result was dropped; a failure of that is the lesser news.
+  /// Drops the rest of the result and returns the error, which matters more than a failure of this.
   private func abandon(_ error: DatabaseError) -> DatabaseError {
     unsafe mysql_stmt_free_result(statement)
     return error
@@ -112,9 +109,9 @@ import CMariaDB
     throw unsafe Self.error(of: statement, on: link)
   }
 
-  /// What the statement says, else what the connection says.
+  /// Returns the statement's error, otherwise the connection's.
   ///
-  /// An error that arrives among the rows (a deadlock, say) Connector/C notes on the connection alone.
+  /// Connector/C sets an error that arrives among the rows (for example a deadlock) only on the connection.
   private static func error(of statement: UnsafeMutablePointer<MYSQL_STMT>, on link: MySQLHandle) -> DatabaseError {
     guard unsafe mysql_stmt_errno(statement) != 0 else { return link.lastError }
     return unsafe DatabaseError(
@@ -123,14 +120,14 @@ import CMariaDB
 }
 
 extension DatabaseError {
-  /// Whether preparing the statement anew is the cure, and running it again does no harm.
+  /// Whether a new preparation fixes the error, and a repeated execution is safe.
   ///
-  /// ER_UNKNOWN_STMT_HANDLER, ER_NEED_REPREPARE, and CR_NEW_STMT_METADATA, which only a statement with a result can meet.
+  /// ER_UNKNOWN_STMT_HANDLER, ER_NEED_REPREPARE, and CR_NEW_STMT_METADATA, which only affects a statement with a
+  /// result.
   var asksForPreparing: Bool { code == .other(1243) || code == .other(1615) || code == .other(2057) }
 
-  /// Whether the server keeps as many prepared statements as it may (ER_MAX_PREPARED_STMT_COUNT_REACHED), of all sessions
-  /// together.
+  /// Whether the server has its maximum of prepared statements, of all sessions (ER_MAX_PREPARED_STMT_COUNT_REACHED).
   ///
-  /// Only preparing meets it: nothing of the statement was run.
+  /// Only a preparation gets this error: the statement was not executed.
   var asksForFewerStatements: Bool { code == .other(1461) }
 }

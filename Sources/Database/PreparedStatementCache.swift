@@ -1,4 +1,4 @@
-/// Prepared statements of a session by their text, bounded: the least recently used is closed first.
+/// A session's prepared statements by text, limited in number: the least recently used is closed first.
 final class PreparedStatementCache {
   private struct Entry {
     var statement: PreparedStatement

@@ -1,7 +1,7 @@
-/// A message of the server with every value of the statement taken out.
+/// A server message without the statement's values.
 ///
-/// The server quotes what it was given: `Duplicate entry 'secret' for key 'PRIMARY'`. Where what is quoted is known to
-/// be a name of the schema it stays; everywhere else all between the first and the last quotation mark goes.
+/// The server quotes values: `Duplicate entry 'secret' for key 'PRIMARY'`. Quotations stay in errors that quote only
+/// names of the schema. In others all text between the first and the last quotation mark is removed.
 struct RedactedServerMessage {
   private static let limit = 400
 
@@ -17,7 +17,9 @@ struct RedactedServerMessage {
     text = "\(number) \(cleaned.prefix(Self.limit))"
   }
 
-  /// Errors that quote databases, tables, columns, users or hosts only; 2000 and up are the client library's own.
+  /// Errors that quote only databases, tables, columns, users or hosts.
+  ///
+  /// From 2000 on they are the client library's.
   private static func quotesNames(_ number: Int) -> Bool {
     switch number {
     case 1005, 1007, 1008, 1040, 1044, 1045, 1048, 1049, 1050, 1051, 1052, 1054, 1060, 1061, 1072, 1091, 1109, 1136,

@@ -1,17 +1,16 @@
 import CMariaDB
 import Glibc
 
-/// Where the library puts the columns of a row: buffers that start small and grow to the longest value seen.
+/// The buffers for the columns of a row, which grow to the longest value.
 @safe final class ResultBuffers {
-  /// How a column of the server is read.
   private enum Kind {
     case integer, unsigned, bytes, text
-    /// A DECIMAL without decimals, such as SUM() of integers: an integer when it fits, text otherwise.
+    /// A DECIMAL without decimals, such as SUM() of integers: an integer if it fits, otherwise text.
     case wholeNumber
   }
 
   private static let firstSize = 4 << 10
-  /// Longer buffers are given back after each result.
+  /// Longer buffers are freed after each result.
   private static let keptSize = 64 << 10
 
   private let names: [String]
@@ -54,7 +53,7 @@ import Glibc
     unsafe truncations.deallocate()
   }
 
-  /// Whether they are for a result of these columns.
+  /// Whether the buffers fit a result of these columns.
   func fit(_ metadata: UnsafeMutablePointer<MYSQL_RES>) -> Bool {
     let fields = unsafe Self.fields(of: metadata)
     guard fields.count == count else { return false }
@@ -68,7 +67,9 @@ import Glibc
     return unsafe mysql_stmt_bind_result(statement, bindings.baseAddress)
   }
 
-  /// The row that was just fetched; a value longer than its buffer is fetched again into a larger one.
+  /// Returns the fetched row.
+  ///
+  /// A value longer than its buffer is fetched again into a larger one.
   func row(of statement: UnsafeMutablePointer<MYSQL_STMT>) throws(DatabaseError) -> Row {
     var values: [SQLValue] = []
     values.reserveCapacity(count)
@@ -89,11 +90,11 @@ import Glibc
       }
       values.append(value(index))
     }
-    if grown { _ = unsafe bind(to: statement) }  // the library copied the old pointers
+    if grown { _ = unsafe bind(to: statement) }  // The library copied the old pointers.
     return Row(names: names, values: values)
   }
 
-  /// Gives back what an unusually long value took.
+  /// Frees the memory of unusually long values.
   func shrink() {
     for index in unsafe bindings.indices where unsafe bindings[index].buffer_length > UInt(Self.keptSize) {
       unsafe bindings[index].buffer.deallocate()
@@ -111,7 +112,7 @@ import Glibc
     case .unsigned: return unsafe .unsigned(buffer.load(as: UInt64.self))
     case .bytes: return unsafe .bytes(Array(bytes))
     case .text:
-      // Never repaired: what is not UTF-8 after all stays what it is.
+      // Never repaired: invalid UTF-8 is returned as bytes.
       return unsafe String(validating: bytes, as: UTF8.self).map { .text($0) } ?? .bytes(Array(bytes))
     case .wholeNumber:
       let digits = unsafe String(decoding: bytes, as: UTF8.self)
@@ -160,7 +161,7 @@ import Glibc
     case MYSQL_TYPE_STRING, MYSQL_TYPE_VAR_STRING, MYSQL_TYPE_VARCHAR, MYSQL_TYPE_BLOB, MYSQL_TYPE_TINY_BLOB,
       MYSQL_TYPE_MEDIUM_BLOB, MYSQL_TYPE_LONG_BLOB, MYSQL_TYPE_BIT, MYSQL_TYPE_GEOMETRY:
       unsafe field.charsetnr == binaryCharacterSet ? .bytes : .text
-    default: .text  // dates, times, floating point and JSON, as the server writes them
+    default: .text  // Dates, times, floating point and JSON, as the server formats them.
     }
   }
 }

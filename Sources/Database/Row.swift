@@ -1,9 +1,10 @@
 package import Time
 
-/// One row of a result: values read by column name or index, each as the kind the caller expects.
+/// One row of a result.
 ///
-/// A column that is absent, NULL where a value was asked for, or of another kind is a `DatabaseError`, never a trap.
-/// Lossless readings are allowed: an unsigned that fits as `Int64`, bytes that are UTF-8 as text, text as bytes.
+/// Columns are read by name or index, each as the requested type. A column that is absent, NULL instead of a value, or
+/// of another type is a `DatabaseError`, never a trap. Lossless conversions are allowed: an unsigned value that fits
+/// `Int64`, UTF-8 bytes as text, text as bytes.
 package struct Row: Sendable, Equatable {
   private let names: [String]
   package let values: [SQLValue]
@@ -13,7 +14,7 @@ package struct Row: Sendable, Equatable {
     self.values = values
   }
 
-  /// A column by its name in the result, or by its position from 0.
+  /// A column by its name, or by its position from 0.
   package enum Column: Sendable, Hashable, ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
     case name(String)
     case index(Int)
@@ -22,7 +23,7 @@ package struct Row: Sendable, Equatable {
     package init(integerLiteral index: Int) { self = .index(index) }
   }
 
-  /// The value as it came, NULL included.
+  /// Returns the unconverted value, NULL included.
   package func value(_ column: Column) throws(DatabaseError) -> SQLValue {
     switch column {
     case .index(let index):
@@ -70,7 +71,7 @@ package struct Row: Sendable, Equatable {
     try optionalInt64(column).map { Int($0) }
   }
 
-  /// False for 0, true for any other integer.
+  /// Returns false for 0, true for any other integer.
   package func bool(_ column: Column) throws(DatabaseError) -> Bool { try int64(column) != 0 }
 
   package func milliseconds(_ column: Column) throws(DatabaseError) -> Timestamp {

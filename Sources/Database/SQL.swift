@@ -1,7 +1,7 @@
-/// A statement whose text is made of literals only, with its arguments beside it.
+/// A statement with a text of literals only, and its arguments.
 ///
-/// An interpolation becomes a `?` and an argument, and a string made at run time cannot become text: there is no
-/// initialiser for one. Pieces may be added to one another, since every piece is made of literals too.
+/// An interpolation becomes a `?` and an argument. A run-time string cannot become text: there is no initializer for
+/// one. Pieces may be concatenated, since each has only literals too.
 ///
 /// ```swift
 /// let find: SQL = "SELECT state FROM ledger WHERE id = \(id) AND kind IN (\(list: kinds))"
@@ -15,7 +15,6 @@ package struct SQL: Sendable, Equatable {
     self.arguments = arguments
   }
 
-  /// One statement after the other, without a space between them.
   package static func + (a: SQL, b: SQL) -> SQL {
     SQL(text: a.text + b.text, arguments: a.arguments + b.arguments)
   }
@@ -35,7 +34,7 @@ extension SQL: ExpressibleByStringInterpolation {
     self.init(text: pieces.text, arguments: pieces.arguments)
   }
 
-  /// Collects literals as text and everything else as arguments.
+  /// Collects literals as text and all other values as arguments.
   package struct Interpolation: StringInterpolationProtocol {
     fileprivate var text = ""
     fileprivate var arguments: [SQLValue] = []
@@ -52,35 +51,37 @@ extension SQL: ExpressibleByStringInterpolation {
       arguments.append(value.sqlValue)
     }
 
-    /// NULL for none; an overload of its own, because the compiler warns of an optional that is not expected.
+    /// Appends NULL for `nil`.
+    ///
+    /// A separate overload, because the compiler warns about an unexpected optional.
     package mutating func appendInterpolation<Value: SQLConvertible>(_ value: Value?) {
       text += "?"
       arguments.append(value.sqlValue)
     }
 
-    /// The elements for `IN (…)`: one `?` each; for an empty list a subquery without rows, so that `IN` is false and
-    /// `NOT IN` true.
+    /// Appends the elements for `IN (…)`, one `?` each.
+    ///
+    /// An empty list becomes a subquery without rows, so that `IN` is false and `NOT IN` true.
     package mutating func appendInterpolation(list: [some SQLConvertible]) {
       guard !list.isEmpty else { return text += "SELECT NULL FROM DUAL WHERE FALSE" }
-      // The last one is repeated up to a power of two: otherwise every length were a statement of its own to prepare.
+      // Padded to a power of two: otherwise the server would prepare a statement for every length.
       var padded = list.map(\.sqlValue)
       while padded.count & (padded.count - 1) != 0, let last = padded.last { padded.append(last) }
       text += "?" + String(repeating: ",?", count: padded.count - 1)
       arguments += padded
     }
 
-    /// The name of a database, table or partition that is known only at run time, quoted.
+    /// Appends the quoted name of a database, table or partition that is known only at run time.
     package mutating func appendInterpolation(identifier name: String) {
       text += "`" + name.split(separator: "`", omittingEmptySubsequences: false).joined(separator: "``") + "`"
     }
 
-    /// An operator's condition, between brackets.
+    /// Appends an operator's condition in brackets.
     package mutating func appendInterpolation(condition: WhereClause) { text += "(\(condition.text))" }
 
-    /// A number where the grammar wants a literal and takes no argument.
+    /// Appends a number in a position that requires a literal.
     package mutating func appendInterpolation(digits number: Int64) { text += String(number) }
 
-    /// Another statement's text and arguments, in place.
     package mutating func appendInterpolation(_ piece: SQL) {
       text += piece.text
       arguments += piece.arguments
@@ -89,7 +90,6 @@ extension SQL: ExpressibleByStringInterpolation {
 }
 
 extension [SQL] {
-  /// The pieces with `separator` between them.
   package func joined(separator: SQL) -> SQL {
     var whole: SQL = ""
     for (index, piece) in enumerated() {

@@ -1,6 +1,5 @@
 import Time
 
-/// One value on its way into a statement, or out of a result.
 package enum SQLValue: Hashable, Sendable {
   case null
   case integer(Int64)
@@ -9,7 +8,6 @@ package enum SQLValue: Hashable, Sendable {
   case text(String)
 }
 
-/// What can stand in an interpolation of `SQL`.
 package protocol SQLConvertible: Sendable {
   var sqlValue: SQLValue { get }
 }

@@ -1,26 +1,26 @@
 import CMariaDB
 import Time
 
-/// What a statement that changes rows has done.
 package struct Outcome: Sendable, Equatable {
-  /// Rows actually changed: an UPDATE that sets what was there counts 0; ON DUPLICATE KEY UPDATE counts 1 for a new
-  /// row, 2 for a changed one, 0 for an unchanged one.
+  /// The number of changed rows.
+  ///
+  /// An UPDATE to the present values counts 0. ON DUPLICATE KEY UPDATE counts 1 for a new row, 2 for a changed one, 0
+  /// for an unchanged one.
   package let affectedRows: UInt64
-  /// The first AUTO_INCREMENT value the statement made, 0 if none.
+  /// The statement's first AUTO_INCREMENT value, 0 without one.
   package let lastInsertID: UInt64
 }
 
-/// One conversation with the server: synchronous, confined to its `Connection`.
+/// A synchronous session with the server, confined to its `Connection`.
 ///
-/// After an error that ended the transaction (a deadlock, a lost connection) every further statement of that
-/// transaction throws the same error: the server would otherwise run it outside of any transaction.
+/// After an error that ended the transaction (a deadlock, a lost connection), all its further statements throw the same
+/// error: the server would run them outside the transaction.
 package final class Session {
-  /// The server's number for this connection, as KILL takes it.
+  /// The server's number for KILL.
   package private(set) var connectionID: UInt64 = 0
   package private(set) var serverVersion = ""
 
   let configuration: DatabaseConfiguration
-  /// Bytes of a packet that are not text and values.
   static let packetSlack = 4 << 10
 
   /// The server's max_allowed_packet.
@@ -28,18 +28,17 @@ package final class Session {
 
   private let link: MySQLHandle
   private let statements: PreparedStatementCache
-  /// Apart, so that neither the many texts of inserts nor those of everything else close the others.
+  /// Separate, so that inserts and other statements do not evict each other.
   private let inserts: PreparedStatementCache
   private var isBusy = false
   private var isInTransaction = false
-  /// Seconds that the server waits for a lock of this session's.
+  /// The session's lock wait, in seconds.
   private var lockWait: Int64 = 0
   private var endOfTransaction: DatabaseError?
-  /// Whether the connection is of no further use.
   private(set) var isBroken = false
-  /// Called with each statement before it is sent, except inserts of many rows; not with what it sends itself.
+  /// Called before each statement, except inserts of many rows and the session's own statements.
   ///
-  /// For tests that ask the server for the plan of what the code sends.
+  /// For tests that ask the server for the query plan.
   package var onStatement: ((Session, SQL) throws(DatabaseError) -> Void)?
 
   package init(_ configuration: DatabaseConfiguration) throws(DatabaseError) {
@@ -50,12 +49,11 @@ package final class Session {
     try initialize()
   }
 
-  /// Runs a statement for its effect.
   package func execute(_ sql: SQL) throws(DatabaseError) -> Outcome {
     try withStatement(sql) { statement throws(DatabaseError) in try statement.execute([sql.arguments]) }
   }
 
-  /// All rows of a result, up to the configured limit of bytes.
+  /// Returns all rows, up to the configured limit of bytes.
   package func query(_ sql: SQL) throws(DatabaseError) -> [Row] {
     var rows: [Row] = []
     var size = 0
@@ -69,34 +67,33 @@ package final class Session {
     return rows
   }
 
-  /// Row after row, as they arrive; for results that should not be in memory at once.
+  /// Passes each row on arrival, for results that should not be in memory entirely.
   ///
-  /// No other statement may be run from within `each` (`misuse`). When it throws, the rest is read and dropped.
+  /// `each` must not run another statement (`misuse`). If it throws, the rest is read and dropped.
   package func query(_ sql: SQL, each: (Row) throws(DatabaseError) -> Void) throws(DatabaseError) {
     try withStatement(sql) { statement throws(DatabaseError) in
       try statement.query(sql.arguments, each: each)
     }
   }
 
-  /// Runs statements that cannot be prepared, or are not worth it; without arguments (`misuse` otherwise).
+  /// Runs statements that cannot or need not be prepared, without arguments (`misuse` otherwise).
   package func run(_ sql: SQL) throws(DatabaseError) {
     guard sql.arguments.isEmpty else { throw DatabaseError(.misuse, "run() takes no arguments") }
     try send(sql.text)
   }
 
-  /// Whether the server answers.
   package func ping() throws(DatabaseError) {
     try exclusively { () throws(DatabaseError) in try link.check(unsafe mysql_ping(link.mysql)) }
   }
 
-  /// Runs an INSERT of these rows, whose size was looked at; affected rows.
+  /// Runs an INSERT of rows whose size was checked, and returns the affected rows.
   func execute(_ insert: String, rows: ArraySlice<[SQLValue]>) throws(DatabaseError) -> UInt64 {
     try withStatement(insert, in: inserts) { statement throws(DatabaseError) in
       try statement.execute(rows).affectedRows
     }
   }
 
-  /// Runs statements by the text protocol; results dropped.
+  /// Runs statements by the text protocol, and drops their results.
   func send(_ text: String) throws(DatabaseError) {
     try checkSize(text.utf8.count)
     try exclusively { () throws(DatabaseError) in
@@ -110,7 +107,7 @@ package final class Session {
     }
   }
 
-  /// An error such as 1213 can arrive with the result and not with the query.
+  /// An error such as 1213 can arrive with the result instead of the query.
   private func dropResult() throws(DatabaseError) {
     if let result = unsafe mysql_store_result(link.mysql) { return unsafe mysql_free_result(result) }
     guard unsafe mysql_field_count(link.mysql) == 0, unsafe mysql_errno(link.mysql) == 0 else { throw link.lastError }
@@ -128,7 +125,7 @@ package final class Session {
     return try withStatement(sql.text, in: statements, body)
   }
 
-  /// Runs the body with the statement of that text: from the cache, or prepared; once more if the server asks for it.
+  /// Runs the body with the statement of this text, cached or prepared, and once more if the server requests it.
   private func withStatement<R>(
     _ text: String, in statements: PreparedStatementCache, _ body: (PreparedStatement) throws(DatabaseError) -> R
   ) throws(DatabaseError) -> R {
@@ -140,7 +137,7 @@ package final class Session {
         if error.asksForPreparing {
           statements.remove(text)
         } else if error.asksForFewerStatements {
-          // Ours are the only ones that we can close.
+          // This session's statements are the only ones that it can close.
           self.statements.removeAll()
           inserts.removeAll()
         } else {
@@ -151,7 +148,7 @@ package final class Session {
     }
   }
 
-  /// The server would answer what is too long by ending the connection, which looks like something worth retrying.
+  /// The server would close the connection if a statement is too long, which looks like a retryable error.
   private func checkSize(_ size: Int) throws(DatabaseError) {
     guard size <= packetLimit - Self.packetSlack else {
       throw DatabaseError(.tooLarge, "a statement of \(size) bytes; the server takes \(packetLimit)")
@@ -166,7 +163,9 @@ package final class Session {
     return statement
   }
 
-  /// One exchange with the server at a time, none after the transaction has ended by itself, every error noted.
+  /// Runs one exchange with the server at a time and records its error.
+  ///
+  /// Throws if the transaction has already ended.
   private func exclusively<R>(_ body: () throws(DatabaseError) -> R) throws(DatabaseError) -> R {
     if let endOfTransaction { throw endOfTransaction }
     guard !isBusy else { throw DatabaseError(.misuse, "a result is still being read") }
@@ -181,7 +180,8 @@ package final class Session {
     }
   }
 
-  /// Whether the connection ended with a statement that KILL ended: MySQL says 1317 either way, MariaDB 1927 if it did.
+  /// Whether KILL ended the connection together with the statement: MySQL always reports 1317, MariaDB reports 1927
+  /// then.
   private func isGone(_ error: DatabaseError) -> Bool {
     guard error.code == .other(1317) else { return false }
     return unsafe mysql_ping(link.mysql) != 0
@@ -199,7 +199,7 @@ package final class Session {
 }
 
 extension Session {
-  /// Everything that makes one session like another, whatever the server's defaults are.
+  /// Sets everything that makes sessions equal, regardless of the server's defaults.
   private func initialize() throws(DatabaseError) {
     try run("SET NAMES utf8mb4 COLLATE utf8mb4_bin")
     try run("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED")
@@ -210,8 +210,8 @@ extension Session {
       SET SESSION time_zone = '+00:00', autocommit = 1, innodb_lock_wait_timeout = \(wait), lock_wait_timeout = \(wait), sql_mode = \
       'STRICT_TRANS_TABLES,STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'
       """)
-    // In seconds. A process that was frozen inside a transaction would keep its locks for hours, and a rollback waits for them.
-    // The other two would come before it. MySQL has no such variables.
+    // In seconds. A process that froze in a transaction would keep its locks for hours, and a rollback waits for them.
+    // The other two would have precedence. MySQL has no such variables.
     try run(
       """
       SET SESSION autocommit = 1 /*M!100300 , idle_transaction_timeout = 20, idle_write_transaction_timeout = 0, \
@@ -224,21 +224,21 @@ extension Session {
     packetLimit = Int(clamping: try row.uint64("packet"))
   }
 
-  /// BEGIN, the body, COMMIT; ROLLBACK when the body throws.
+  /// Runs BEGIN, the body and COMMIT, or ROLLBACK if the body throws.
   ///
-  /// A body that ended the transaction itself (COMMIT, a statement that changes the schema) is `misuse`; what it did is
-  /// done. A connection that breaks during COMMIT is `commitOutcomeUnknown`; a ROLLBACK that fails breaks the connection.
+  /// Throws `misuse` if the body ended the transaction (COMMIT, a schema change), whose changes stay. Throws
+  /// `commitOutcomeUnknown` if the connection breaks during COMMIT. A failed ROLLBACK breaks the connection.
   ///
   /// - Parameters:
-  ///   - lockWait: how long it waits for a row's lock, in whole seconds; nil: as long as the configuration says.
-  ///   - isSnapshot: whether all statements see the tables as they are at the beginning, and none may change them.
+  ///   - lockWait: the lock wait for a row, in whole seconds. `nil`: as in the configuration.
+  ///   - isSnapshot: whether all statements read a snapshot from the beginning and must not change tables.
   func transaction<R>(
     lockWait: Interval? = nil, isSnapshot: Bool = false, _ body: (Session) throws(DatabaseError) -> R
   ) throws(DatabaseError) -> R {
     guard !isInTransaction else { throw DatabaseError(.misuse, "a transaction inside a transaction") }
     try setLockWait(Self.seconds(lockWait ?? configuration.lockWaitTimeout))
     if isSnapshot {
-      // Of the next transaction alone.
+      // Applies only to the next transaction.
       try run("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
       try run("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY")
     } else {
@@ -248,7 +248,7 @@ extension Session {
     let value: R
     do throws(DatabaseError) {
       value = try body(self)
-      if let endOfTransaction { throw endOfTransaction }  // the body swallowed it
+      if let endOfTransaction { throw endOfTransaction }  // The body ignored this error.
       guard link.isInTransaction else { throw DatabaseError(.misuse, "a statement has ended the transaction") }
     } catch {
       rollBack()
@@ -293,14 +293,13 @@ extension Session {
 }
 
 extension Row {
-  /// The bytes its values take, roughly.
   fileprivate var size: Int {
     values.reduce(0) { $0 + 32 + $1.size }
   }
 }
 
 extension SQLValue {
-  /// The bytes it takes in a packet, at most: its kind takes two, its length up to nine.
+  /// The maximum bytes in a packet: the type needs two, the length up to nine.
   var size: Int {
     switch self {
     case .null, .integer, .unsigned: 12

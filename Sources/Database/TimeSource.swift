@@ -1,12 +1,14 @@
 package import Time
 
-/// The passage of time and the chance a pool needs, handed in so that tests decide both.
+/// The clock and the random numbers of a pool, which tests replace.
 package struct TimeSource: Sendable {
-  /// Time since some fixed moment; never runs backwards.
+  /// The monotonic time since a fixed moment.
   package var elapsed: @Sendable () -> Interval
-  /// Returns after the interval; throws when the task is cancelled.
+  /// Returns after the interval.
+  ///
+  /// Throws if the task is cancelled.
   package var sleep: @Sendable (Interval) async throws -> Void
-  /// A number of milliseconds from 0 up to and including the given one.
+  /// Returns a number of milliseconds from 0 up to and including the given one.
   package var random: @Sendable (Int64) -> Int64
 
   package init(
@@ -18,7 +20,6 @@ package struct TimeSource: Sendable {
     self.random = random
   }
 
-  /// The machine's monotonic clock and its random numbers.
   package static var system: TimeSource {
     let start = ContinuousClock.now
     return TimeSource(
@@ -28,12 +29,11 @@ package struct TimeSource: Sendable {
   }
 }
 
-/// How often, how long and at what distance a transaction is tried again.
 package struct RetryPolicy: Sendable, Equatable {
   package var attempts = 10
-  /// No further attempt begins after this much time.
+  /// No further attempt begins after this time.
   package var within: Interval = .seconds(15)
-  /// Each pause is drawn by chance, so that two transactions that met once do not meet again.
+  /// Random pauses, so that two conflicting transactions do not conflict again.
   package var backoff = Backoff(first: .milliseconds(10), longest: .seconds(1))
 
   package init() {}

@@ -1,11 +1,11 @@
-/// A condition that an operator wrote for a table of their own, to stand in a WHERE between brackets.
+/// An operator's condition on their table, for a WHERE in brackets.
 ///
-/// The one text that becomes SQL although it is made at run time: whoever gives it has the account anyway. It is held to
-/// one expression, so that a slip of the hand makes an error and no other statement.
+/// The only run-time text that becomes SQL: its author has the account anyway. It is limited to one expression, so that
+/// a typing error causes an error instead of another statement.
 package struct WhereClause: Hashable, Sendable {
   package let text: String
 
-  /// Why a text is no condition.
+  /// The reason why a text is not a condition.
   package enum Flaw: String, Error, Sendable {
     case empty, tooLong, comment, secondStatement, brackets, quotes
   }

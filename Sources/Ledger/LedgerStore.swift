@@ -26,7 +26,7 @@ package final class LedgerStore: Sendable {
   /// The number of this process's unverified messages that were quarantined without being forwarded.
   let unforwarded = Mutex(0)
 
-  /// The number of IDs from only unsigned messages of this process that were not queued because too many wait.
+  /// The number of unsigned messages' IDs that were not queued because too many wait.
   let unqueuedIDs = Mutex(0)
 
   package init(pool: Pool, keys: Keyring) {
@@ -42,7 +42,7 @@ package final class LedgerStore: Sendable {
     }
   }
 
-  /// Returns the number of IDs from only unsigned messages not queued since the last call because too many waited.
+  /// Returns the number of unsigned messages' IDs not queued since the last call because too many waited.
   package func takeUnqueuedIDs() -> Int {
     unqueuedIDs.withLock { count in
       defer { count = 0 }

@@ -4,14 +4,14 @@ extension SQL {
   /// Returns the sequences as a table named `listed` with one column `sequence`, for a join that looks up each in an
   /// index.
   ///
-  /// `sequence IN (…)` reads too many rows if an index is not unique. MySQL estimates such a range from its statistics
+  /// `sequence IN (…)` reads too many rows if an index is not unique: MySQL estimates such a range from its statistics
   /// if the index is forced or the list is long. It scans the whole index of a table that was filled before it had
   /// statistics. A join has no such choice: `FROM listed STRAIGHT_JOIN t FORCE INDEX (i) ON t.sequence =
-  /// listed.sequence` is one lookup for each sequence on every server, in one statement.
+  /// listed.sequence` is one lookup for each sequence on every server.
   ///
-  /// With a second index in the hint, `FORCE INDEX (by_sequence, PRIMARY)`, MySQL dives into the index before it
-  /// decides, but only up to `eq_range_index_dive_limit` values (default 200): with 300 it scanned again. An index that
-  /// is unique only as a whole, `(sequence, customer)`, was scanned for 32.
+  /// With a second index in the hint, MySQL dives into the index first, but only up to `eq_range_index_dive_limit`
+  /// values (default 200): with 300 it scanned again. An index that is unique only as a whole, `(sequence, customer)`,
+  /// was scanned for 32.
   static func listed(_ sequences: [Int64]) -> SQL {
     let json = "[" + sequences.map(String.init).joined(separator: ",") + "]"
     // In a derived table: MySQL refuses FOR UPDATE with a JSON_TABLE (error 3569).

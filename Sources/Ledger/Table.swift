@@ -4,8 +4,8 @@ import Signing
 
 /// A table with the key and the index that look up its rows, mostly within an app and an environment.
 ///
-/// Each form names the index and the order of the join, for the reason in `SQL.listed`. A condition after a form, as
-/// `AND …`, uses the index too if the index has the column.
+/// Each form names the index and the order of the join, for the reason in `SQL.listed`. A condition after it, as `AND
+/// …`, uses the index too if it has the column.
 struct Table: Sendable {
   let name: SQL
   private let key: SQL
@@ -15,12 +15,10 @@ struct Table: Sendable {
     (self.name, self.key, self.index) = (name, key, index)
   }
 
-  /// Returns the rows of the IDs.
   func each(_ ids: [String], in scope: AppScope) -> SQL {
     "\(.listed(ids)) STRAIGHT_JOIN \(by(index)) ON \(in: scope) AND \(key) = listed.wanted"
   }
 
-  /// Returns the rows of the IDs with one of the kinds.
   func each(_ ids: [String], kinds: [Int], in scope: AppScope) -> SQL {
     """
     \(.listed(ids)) STRAIGHT_JOIN \(.codes(kinds, "kinds")) STRAIGHT_JOIN \(by(index))
@@ -28,7 +26,6 @@ struct Table: Sendable {
     """
   }
 
-  /// Returns the rows of the digests, for any app.
   func each(_ digests: [[UInt8]]) -> SQL {
     "\(.listed(digests)) STRAIGHT_JOIN \(by(index)) ON \(name).\(key) = listed.wanted"
   }
@@ -38,7 +35,6 @@ struct Table: Sendable {
     "\(.places) STRAIGHT_JOIN \(by(index)) ON app = \(app.number) AND environment = places.code AND \(key) = \(id)"
   }
 
-  /// Returns the rows of the IDs in each environment.
   func everywhere(_ ids: [String], of app: App.ID) -> SQL {
     """
     \(.listed(ids)) STRAIGHT_JOIN \(.places) STRAIGHT_JOIN \(by(index))
@@ -46,7 +42,6 @@ struct Table: Sendable {
     """
   }
 
-  /// Returns the rows of the ID with one of the kinds in each environment.
   func everywhere(_ id: String, kinds: [Int], of app: App.ID) -> SQL {
     """
     \(.places) STRAIGHT_JOIN \(.codes(kinds, "kinds")) STRAIGHT_JOIN \(by(index))
@@ -60,7 +55,6 @@ struct Table: Sendable {
   /// Returns the table with one of its indexes, for a query or a change.
   func by(_ index: SQL) -> SQL { "\(name) FORCE INDEX (\(index))" }
 
-  /// Returns the digests that have a row.
   func known(_ digests: some Sequence<Digest>, in session: borrowing Session) throws(DatabaseError) -> Set<Digest> {
     var known: Set<Digest> = []
     try session.query("SELECT \(name).\(key) FROM \(each(digests.map(\.bytes)))") { row throws(DatabaseError) in

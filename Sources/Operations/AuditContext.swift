@@ -2,13 +2,14 @@ import Database
 import Ledger
 import Time
 
-/// Who changes something, and why: what the audit says beside what was changed.
+/// The author and reason of a change, for the audit.
 ///
-/// Every operation is a value with a plan and an `apply`. `plan` reads what would change and changes nothing: it is the dry
-/// run. `apply` makes the change and its audit entry in one transaction, on the word of an author.
+/// Every operation has `plan`, the dry run, and `apply`, which makes the change and its audit entry in one transaction.
 package struct AuditContext: Hashable, Sendable {
   package let name: String
-  /// In the author's own words; nil where the change says all there is to say.
+  /// The author's own text.
+  ///
+  /// `nil` if the change needs no reason.
   package let reason: String?
 
   package init(_ name: String, because reason: String? = nil) {
@@ -16,7 +17,7 @@ package struct AuditContext: Hashable, Sendable {
     self.reason = reason
   }
 
-  /// Adds the audit entry of a change, to the transaction that makes the change.
+  /// Adds the audit entry of a change to its transaction.
   func note(
     _ action: StaticString, of subject: String, _ change: String, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) {

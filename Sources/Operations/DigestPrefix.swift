@@ -1,12 +1,14 @@
 package import Signing
 
-/// The beginning of a digest, as people copy it from a list.
+/// A prefix of a digest, copied from a list.
 package struct DigestPrefix: Hashable, Sendable {
   package let text: String
-  /// The whole bytes of it; an odd digit at the end is compared as text.
+  /// The whole bytes.
+  ///
+  /// An odd last digit is compared as text.
   package let bytes: [UInt8]
 
-  /// Nil for what is not `minimum` to 64 hexadecimal digits.
+  /// Returns `nil` unless the text has `minimum` to 64 hexadecimal digits.
   package init?(_ text: String, minimum: Int = 4) {
     let digits = text.lowercased()
     let isEven = digits.utf8.count.isMultiple(of: 2)

@@ -4,17 +4,18 @@ package import Runtime
 package import Signing
 import Time
 
-/// The source of the master key: asked when something is sealed or opened.
 package struct KeySource: Sendable {
   private let open: @Sendable (_ hasSealed: Bool) throws -> Keyring
 
-  /// - Parameter open: hears whether anything in the database is sealed already: then it is under a key that must be this one.
+  /// - Parameter open: receives whether the database has sealed data, whose key must be this one.
   package init(_ open: @escaping @Sendable (_ hasSealed: Bool) throws -> Keyring) { self.open = open }
 
-  /// Keys that are there already.
+  /// Creates a source of available keys.
   package init(_ keys: Keyring) { open = { _ in keys } }
 
-  /// Opens the key and makes it the database's if the database has no key; throws `OtherMasterKey` if the database has another key.
+  /// Opens the key, and claims it for a database without a key.
+  ///
+  /// Throws `OtherMasterKey` if the database has another key.
   package func keys(for connection: Connection) async throws -> Keyring {
     let known = try await connection.read { session throws(DatabaseError) in
       try MasterKeyTable.inUse(in: session)
@@ -30,7 +31,7 @@ package struct KeySource: Sendable {
   }
 }
 
-/// The database has another master key: no other machine could open what this one stores.
+/// An error: the database has another master key, so other machines could not open this one's data.
 package struct OtherMasterKey: ExitStatusError, CustomStringConvertible {
   package let inUse: String
   package let here: MasterKey.ID

@@ -1,6 +1,5 @@
 package import Runtime
 
-/// No message has a digest that begins so.
 package struct NoSuchMessage: ExitStatusError, CustomStringConvertible {
   package let place: String
   package let prefix: String

@@ -19,9 +19,7 @@ public struct AccessDecision: Hashable, Sendable {
   public let grantsAccess: Bool
   /// The latest end of the held access, which the signed sources no longer grant.
   ///
-  /// `nil` if no access is held.
-  ///
-  /// The hold ends earlier when the lookup is answered.
+  /// `nil` if no access is held. The hold ends earlier when the lookup is answered.
   public let accessHeldUntil: Timestamp?
 
   public struct Unconfirmed: Hashable, Sendable {
@@ -64,8 +62,8 @@ extension Subscription {
 
   /// The end of the held access at `now`, while a lookup is open, or `nil`.
   ///
-  /// A hold only delays an end: the last signed statement granted access until a time that is now past, no signed
-  /// statement is later than that time, and the claim grants access now.
+  /// A hold only delays an end. The last signed statement granted access until a time that is now past, no signed
+  /// statement is later, and the claim grants access now.
   private func accessHeld(at now: Timestamp, _ hold: AccessHold) -> Timestamp? {
     guard let signed, signed.status(at: now)?.grantsAccess != true, let end = signed.accessEnd, end <= now,
       now < end + hold.interval,

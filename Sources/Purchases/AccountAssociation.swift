@@ -105,8 +105,8 @@ public struct AccountAssociation: Hashable, Sendable {
 extension Findings {
   /// Attributes all purchases of the findings to the back end's user `userID`.
   ///
-  /// For purchases that only unsigned data names it is a claim: a client can put any IDs into an unsigned response. For
-  /// a seed without a purchase, or whose purchase has no signed environment, the user ID waits.
+  /// For purchases that only unsigned data names it is a claim: a client can invent an unsigned response. For a seed
+  /// without a purchase, or without a signed environment of it, the user ID waits.
   public mutating func attribute(toUser userID: String, asOf: Timestamp, message: [UInt8]) {
     let proven = provenOriginals
     let known = Set(originalTransactionIDs).subtracting(unplacedOriginals.subtracting(proven))

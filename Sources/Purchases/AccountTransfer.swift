@@ -1,8 +1,7 @@
 public import JSON
 public import Time
 
-/// An originalTransactionId that passed to another account: a device changed owners, another login resubscribed, or the
-/// back end set a new token.
+/// An originalTransactionId that passed to another account, for example with a device or by a new token.
 public struct AccountTransfer: Hashable, Sendable {
   public let kind: AccountAssociation.Kind
   public let originalTransactionID: String
@@ -13,14 +12,12 @@ public struct AccountTransfer: Hashable, Sendable {
 
   /// Returns every change of account, by date.
   ///
-  /// Claims change no account.
+  /// Claims change no account. The first account of a period counts from its purchase, since a complete history has one
+  /// time for all its statements. A later account counts from its statement. A new token, which Apple then reports for
+  /// every period, is therefore one transfer.
   ///
-  /// The first account of a period counts from its purchase, since a complete history has one time for all its
-  /// statements. A later account of the period counts from its statement. A new token that the back end sets, and Apple
-  /// then reports for every period, is therefore one transfer.
-  ///
-  /// Several accounts at one time, as when two users bring one receipt, are not a transfer: their order is unknown. The
-  /// earlier account continues until another one appears without it.
+  /// Several accounts at one time are not a transfer: their order is unknown. The earlier account continues until
+  /// another one appears without it.
   public static func all(in attributions: [AccountAssociation], purchases: [Purchase]) -> [AccountTransfer] {
     let attributions = attributions.contains(where: \.isClaimed) ? attributions.filter { !$0.isClaimed } : attributions
     struct Subject: Hashable {

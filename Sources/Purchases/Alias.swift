@@ -41,7 +41,6 @@ public struct Alias: Hashable, Sendable {
     self.init(.transactionID, transactionID, key.originalTransactionID, key.line, asOf: asOf, isClaimed: true)
   }
 
-  /// Creates the alias for the order of `key` from Apple's order lookup.
   public init(orderID: String, of key: PurchaseKey, asOf: Timestamp) {
     self.init(.orderID, orderID, key.originalTransactionID, key.line, asOf: asOf, isClaimed: false)
   }

@@ -1,8 +1,7 @@
 /// A link between two originalTransactionIds of one customer, or between one and its appTransactionId.
 ///
 /// Only Apple's data creates a link: the lines of one verified receipt, an equal signed appTransactionId, or one
-/// response that Switchyard fetched from Apple. The set of links only grows. Account tokens create no links: people
-/// share accounts.
+/// response that Switchyard fetched. Links are never removed. Account tokens create no links: people share accounts.
 public struct CustomerLink: Hashable, Sendable {
   public let app: String
   public let environment: Environment
@@ -17,7 +16,6 @@ public struct CustomerLink: Hashable, Sendable {
     self.b = max(a, b)
   }
 
-  /// Returns the links that join these originalTransactionIds: one between each ID and the next.
   public static func chain(_ ids: [String], app: String, environment: Environment) -> [CustomerLink] {
     zip(ids, ids.dropFirst()).map { first, second in
       CustomerLink(app: app, environment: environment, .originalTransactionID(first), .originalTransactionID(second))
@@ -66,14 +64,12 @@ public enum CustomerNode: Hashable, Sendable, Comparable {
 
 /// The customer of each node in one app and environment: the connected component, named by its smallest member.
 ///
-/// Derived only from the links. A table with it is a cache. Nodes do not name their app, so never mix links of several
-/// apps or environments.
+/// Nodes do not name their app, so never mix links of several apps or environments.
 public struct CustomerLabels: Sendable {
   private var components = DisjointSets<CustomerNode>()
 
   public init() {}
 
-  /// Adds an earlier label of `node`.
   public mutating func note(_ node: CustomerNode, label: CustomerNode) { components.join(node, label) }
 
   public mutating func join(_ a: CustomerNode, _ b: CustomerNode) { components.join(a, b) }

@@ -1,7 +1,6 @@
 public import JSON
 public import Time
 
-/// An event in the vocabulary of Notifications V2, for every version of the source.
 public struct Event: Hashable, Sendable {
   public var app: String
   public var environment: Environment

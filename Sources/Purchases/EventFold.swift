@@ -5,7 +5,7 @@ import Time
 public struct MergedEvent: Hashable, Sendable {
   /// The statement with the highest authority, then the latest.
   public let event: Event
-  /// All statements, the best first.
+  /// The statements, best first.
   public private(set) var tellings: [Event]
   /// Whether no signed notification reported it: it is inferred from a signed purchase.
   public let isLearned: Bool
@@ -13,7 +13,6 @@ public struct MergedEvent: Hashable, Sendable {
   /// Whether only unsigned messages report it, and no signed purchase shows it.
   public var isClaimed: Bool { !event.source.isSigned }
 
-  /// - Parameter tellings: at least one, the best first.
   private init?(told tellings: [Event]) {
     guard let event = tellings.first else { return nil }
     (self.event, self.tellings, isLearned) = (event, tellings, false)
@@ -28,8 +27,8 @@ public struct MergedEvent: Hashable, Sendable {
 
   /// Returns each event once, by date, with its statements.
   ///
-  /// Statements belong to one event if they share Apple's UUID or their meaning. A notification that is sent again may
-  /// have a new signature and date. A V1 retry may repeat a V2 notification.
+  /// Statements belong to one event if they share Apple's UUID or their meaning: a repeated notification may have a new
+  /// signature and date, and a V1 retry may repeat V2.
   ///
   /// - Parameter purchases: the known purchases of the events, since several lines may state one purchase.
   public static func all(in events: [Event], purchases: [Purchase] = []) -> [MergedEvent] {

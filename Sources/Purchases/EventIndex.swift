@@ -2,14 +2,12 @@ import Time
 
 /// A name by which an event refers to a purchase: a line or a transaction ID of one originalTransactionId.
 ///
-/// The relation of `Purchase.isTold(by:)` as dictionary keys, so that events and purchases find each other without
-/// comparing every pair.
+/// The relation of `Purchase.isTold(by:)` as dictionary keys.
 private struct EventName: Hashable {
   enum Kind: Hashable { case line, transactionID }
 
   let app: String, environment: Environment, originalTransactionID: String, kind: Kind, text: String
 
-  /// Returns the names in an event, empty for an event without a purchase.
   static func names(of event: Event) -> [EventName] {
     guard let original = event.originalTransactionID else { return [] }
     func name(_ kind: Kind, _ text: String) -> EventName {
@@ -42,7 +40,6 @@ private struct EventName: Hashable {
   private static func isID(_ text: String) -> Bool { text != "" && text != "0" }
 }
 
-/// Events by the purchases that they report.
 struct EventIndex {
   private var seconds: [EventName: Set<Int64>] = [:]
 
@@ -52,12 +49,10 @@ struct EventIndex {
     }
   }
 
-  /// Whether any of the events reports `purchase`.
   func tells(of purchase: Purchase) -> Bool {
     EventName.anyName(of: purchase) { seconds[$0] != nil }
   }
 
-  /// Whether any of the events reports `purchase` in the second of `date`.
   func tells(of purchase: Purchase, at date: Timestamp) -> Bool {
     let second = date.wholeSeconds
     return EventName.anyName(of: purchase) { seconds[$0]?.contains(second) ?? false }

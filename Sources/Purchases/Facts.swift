@@ -4,9 +4,9 @@ public import Time
 /// The type of a field's value.
 public enum FactKind: String, Sendable {
   case text, integer, flag
-  /// Whole milliseconds since 1970.
+  /// Integer milliseconds since 1970.
   case date
-  /// A structure of Apple's data, kept unchanged.
+  /// An Apple structure, kept unchanged.
   case structure
 }
 
@@ -32,7 +32,6 @@ extension FactField {
   }
 }
 
-/// The names of a list of fields, in both directions.
 public struct FieldNames: Sendable {
   private let names: [String]
   /// Each name as the beginning of a JSON member: quoted, with its colon.
@@ -56,8 +55,7 @@ public struct FieldNames: Sendable {
 
 /// A source's statement: values for some fields, each of the field's type.
 ///
-/// A value is stated, or inferred from stated values, for example a type from an expiry date. A stated value replaces
-/// an inferred one.
+/// A value is stated, or inferred from stated ones, which it never replaces.
 public struct Facts<Field: FactField>: Hashable, Sendable {
   /// The values of the known fields, in declaration order.
   private var values: [JSONValue] = []
@@ -81,9 +79,8 @@ public struct Facts<Field: FactField>: Hashable, Sendable {
 
   /// Sets a value.
   ///
-  /// Returns false, without a change, if the type is wrong.
-  ///
-  /// Dates with fractions (as in Xcode) are rounded to milliseconds. Whole numbers may be written `1.0`.
+  /// Returns false, without a change, if the type is wrong. Dates with fractions (as in Xcode) are rounded to
+  /// milliseconds. Whole numbers may be written `1.0`.
   @discardableResult
   public mutating func set(_ field: Field, _ value: JSONValue) -> Bool {
     guard let normal = Self.normal(value, field.kind) else { return false }
@@ -128,7 +125,6 @@ public struct Facts<Field: FactField>: Hashable, Sendable {
   public func flag(_ field: Field) -> Bool? { self[field]?.bool }
   public func date(_ field: Field) -> Timestamp? { self[field]?.milliseconds }
 
-  /// The fields with a value, stated or inferred, in declaration order.
   public var known: [(field: Field, value: JSONValue)] {
     Field.allCases.compactMap { field in self[field].map { (field, $0) } }
   }
@@ -173,7 +169,6 @@ extension Facts {
     return JSONObject(uniqueMembers: members)
   }
 
-  /// Returns the bytes of `json`.
   @specialized(where Field == PurchaseField)
   @specialized(where Field == RenewalField)
   public func encoded() -> [UInt8] {

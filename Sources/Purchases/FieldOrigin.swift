@@ -1,6 +1,5 @@
 public import Time
 
-/// The origin of a field's value.
 public struct FieldOrigin: Hashable, Sendable {
   public let source: Source
   public let asOf: Timestamp
@@ -47,7 +46,6 @@ public struct FieldOrigins<Field: FactField>: Hashable, Sendable {
   /// The latest time of an unsigned voting source among the origins, or `nil`.
   var claimedAsOf: Timestamp? { voices.filter(\.source.isClaimed).map(\.asOf).max() }
 
-  /// The number of fields with a value.
   public var count: Int { places.count { $0 != Self.none } }
 
   mutating func note(

@@ -2,8 +2,8 @@ import Time
 
 /// The statement that gives a field its value, and the outcome of the others.
 ///
-/// The highest authority that states the field wins. An inferred value counts only if no source states the field. A
-/// signed payload that omits a field whose omission has a meaning clears the statements that are not later.
+/// The highest authority that states the field wins. Inferred values count only without a stated one. A signed payload
+/// that omits a field whose omission has a meaning clears earlier statements.
 struct FieldResolution {
   /// The index of the statement that counts, or `nil`.
   let chosen: Int?

@@ -3,7 +3,6 @@ public import Time
 
 /// The outcome of a statement about a field.
 public enum Outcome: String, Hashable, Sendable, CaseIterable {
-  /// Its value counts.
   case counts
   /// A higher authority, or a later statement of the same source, has a value of the same kind.
   case outranked
@@ -22,7 +21,6 @@ public struct FieldStatement<Field: FactField>: Hashable, Sendable {
   public let asOf: Timestamp
   public let message: [UInt8]
   public let isInferred: Bool
-  /// All facts of the statement.
   public let facts: Facts<Field>
   public let verdict: Outcome
 

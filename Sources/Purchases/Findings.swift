@@ -32,7 +32,6 @@ public struct Findings: Hashable, Sendable {
     self.environment = environment
   }
 
-  /// Adds the findings of another part of the message, with the same app and environment.
   public mutating func merge(_ other: Self) {
     purchases += other.purchases
     renewals += other.renewals
@@ -48,7 +47,6 @@ public struct Findings: Hashable, Sendable {
     furtherAliases += other.furtherAliases
   }
 
-  /// The IDs that find the statements.
   public var aliases: [Alias] {
     var aliases =
       purchases.flatMap { Alias.all(of: $0) } + renewals.flatMap { Alias.all(of: $0) } + furtherAliases
@@ -83,7 +81,6 @@ public struct Findings: Hashable, Sendable {
     }
   }
 
-  /// Whether the source's statements in this message are proven.
   func isProven(_ source: Source) -> Bool { isFetched || source.isSigned }
 
   /// The originalTransactionIds with a proven statement in this message.
@@ -95,7 +92,7 @@ public struct Findings: Hashable, Sendable {
 
   /// The seeds without signed data, which any sender may have invented.
   ///
-  /// The greatest first. A receipt without a signed environment still proves its IDs. The IDs of a V1 body are claimed.
+  /// The greatest first. A receipt without a signed environment still proves its IDs. Those of a V1 body are claimed.
   public var unverifiedSeeds: [TransactionReference] {
     if isFetched { return [] }
     let others = provenOriginals.union(unplacedOriginals).union(claimedOriginals)

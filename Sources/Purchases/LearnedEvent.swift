@@ -2,7 +2,6 @@ import JSON
 import Time
 
 extension MergedEvent {
-  /// Returns the reported and the inferred events, by date.
   public static func toldAndLearned(in events: [Event], purchases: [Purchase]) -> [MergedEvent] {
     var told = all(in: events, purchases: purchases)
     let unheard = unheard(of: purchases, beside: told)
@@ -19,15 +18,13 @@ extension MergedEvent {
       }
       for (place, tellings) in claims { learned[place].add(claims: tellings) }
     }
-    // On one date, reported events come first, then inferred ones in the order of purchases, then claims.
     return inOrder(told + learned) { a, b in !a.isClaimed && b.isClaimed }
   }
 
   /// Returns the events without a signed notification, inferred from Apple's signed purchases.
   ///
-  /// They are not stored. A later signed notification of the same purchase and second replaces the inferred event. Only
-  /// events with a date in the purchase are inferred: purchases, renewals and refunds. Each has `"learned": true` in
-  /// its details, its source, and no rule.
+  /// They are not stored. A later signed notification of the same purchase and second replaces them. Only purchases,
+  /// renewals and refunds are inferred. Each has `"learned": true` in its details, its source, and no rule.
   private static func unheard(
     of purchases: [Purchase], beside told: [MergedEvent]
   ) -> [(purchase: Purchase, event: Event)] {

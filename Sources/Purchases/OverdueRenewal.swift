@@ -19,7 +19,6 @@ public struct ExpectedRenewal: Hashable, Sendable {
     case unheard
   }
 
-  /// The end of the period.
   public let date: Timestamp
   public let outcome: Outcome
 }

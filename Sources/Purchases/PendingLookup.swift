@@ -6,7 +6,6 @@ public struct PendingLookup: Hashable, Sendable {
   /// The commit time of the first unanswered report.
   public let since: Timestamp
   public let because: UnconfirmedChange
-  /// The SHA-256 of the latest report's message.
   public let message: [UInt8]
   /// The reason of the last failure, or `nil`.
   public let failure: String?
@@ -21,7 +20,7 @@ public struct PendingLookup: Hashable, Sendable {
 
 /// An operator's limit for how long access may outlast a subscription's signed end while a lookup is open.
 public struct AccessHold: Hashable, Sendable {
-  /// From 0, for no hold, to `longest`.
+  /// A number from 0, for no hold, to `longest`.
   public let hours: Int
 
   public static let longest = 72

@@ -10,9 +10,7 @@ public struct PendingUserID: Hashable, Sendable {
   ///
   /// `nil`: any.
   public let environment: Environment?
-  /// The time of the statement.
   public let asOf: Timestamp
-  /// The SHA-256 of the message.
   public let message: [UInt8]
 
   public init(

@@ -18,7 +18,7 @@ public struct Purchase: Hashable, Sendable {
   /// Whether this is a period of an auto-renewable subscription, as stated, otherwise by its fields.
   public var isSubscription: Bool { facts.isSubscription }
 
-  /// Returns the purchases of the statements, by purchase date, for one or several originalTransactionIds.
+  /// Returns the purchases of the statements, by purchase date.
   ///
   /// A statement without a named line and one with it belong to one purchase if they share a transaction ID or the
   /// second of purchase. A period during which another product was bought counts as upgraded until a source states its
@@ -73,9 +73,7 @@ public struct Purchase: Hashable, Sendable {
 
   /// The best key from signed sources.
   ///
-  /// Without any, `key`.
-  ///
-  /// A claim adds statements to the purchase but does not name it: its line may be invented.
+  /// Without any, `key`. A claim adds statements to the purchase but does not name it: its line may be invented.
   public var signedKey: PurchaseKey {
     if resolved.isSigned { return key }
     let keys = statements.filter(\.source.isSigned).map(\.key)

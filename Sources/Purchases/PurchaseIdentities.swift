@@ -2,10 +2,9 @@ import Time
 
 /// The keys that represent one purchase although they are written differently.
 ///
-/// A line that Apple named identifies itself. Before that, messages have no line, or one derived here: as separate
-/// purchases, a refund of the named line would leave access by the other. Keys of one originalTransactionId belong
-/// together if they share a transaction ID or the second of purchase. Receipts have no milliseconds, and a restore
-/// changes the transaction ID but not the period.
+/// Messages before Apple names a line lack one or have a derived one. As separate purchases, a refund of the named line
+/// would leave access by the other. Keys of one originalTransactionId belong together if they share a transaction ID or
+/// the second of purchase. Receipts have no milliseconds, and a restore changes the transaction ID but not the period.
 struct PurchaseIdentities {
   private var canonical: [PurchaseKey: PurchaseKey] = [:]
   /// The key that earlier rounds gave each mark.
@@ -15,8 +14,8 @@ struct PurchaseIdentities {
     if statements.allSatisfy(\.key.line.isNamed) { return }
     let statements = Self.ambiguous(statements)
     if statements.isEmpty { return }
-    // Signed statements are joined first. A claim may name a signed purchase without a named line, and finds its own
-    // purchase. It never joins two signed ones.
+    // Signed statements are joined first. A claim may name a signed purchase without a named line, but never joins two
+    // signed ones.
     join(statements.filter(\.source.isSigned))
     let claimed = statements.filter(\.source.isClaimed)
     var known = Set(statements.filter(\.source.isSigned).map(\.key))

@@ -2,8 +2,7 @@ public import Time
 
 /// The scheduled lookup of a subscription's renewal, unless signed data reports it before.
 ///
-/// Otherwise only the daily comparison would find a renewal without a notification, and its customer would lack access
-/// until then.
+/// Otherwise a customer would lack access until the daily comparison finds a renewal without a notification.
 public struct RenewalCheck: Hashable, Sendable {
   public let originalTransactionID: String
   /// `nil` if no renewal is expected.
@@ -17,14 +16,14 @@ public struct RenewalCheck: Hashable, Sendable {
     self.asOf = asOf
   }
 
-  /// How long after a period's end the check waits for a late renewal.
+  /// The time that the check waits for a late renewal after a period's end.
   static let patience = Interval.hours(24)
   private static let firstPause = Interval.minutes(10)
 
   /// Returns the checks for Apple's statuses of a customer's subscriptions, one for each.
   ///
-  /// The first is due at the end of the period. While Apple reports neither the expected renewal nor a failed charge,
-  /// lookups follow after 10 minutes and then at doubled intervals for a day.
+  /// The first is due at the end of the period. While Apple reports neither the renewal nor a failed charge, lookups
+  /// follow after 10 minutes and then at doubled intervals for a day.
   public static func all(in statuses: Findings, at now: Timestamp) -> [Self] {
     let periods = Dictionary(grouping: statuses.purchases.filter { $0.source == .signedV2 }, by: \.key.subscription)
     return statuses.renewals.filter { $0.source == .signedV2 }.map { renewal in

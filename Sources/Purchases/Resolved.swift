@@ -33,12 +33,10 @@ public struct FoldRules<Field: FactField>: Sendable {
   }
 
   private let rules: [Rule]
-  /// The rule IDs, which all resolved values share.
   let ids: RuleIDs
   /// The sources that vote on every field.
   private let heardOnAll: Set<Source>
 
-  /// Returns `nil` if a field has no rule.
   public init?(_ rules: [Field: Rule]) {
     let ordered = Field.allCases.compactMap { rules[$0] }
     guard ordered.count == Field.allCases.count else { return nil }
@@ -73,7 +71,6 @@ public struct Resolved<Field: FactField>: Hashable, Sendable {
   public private(set) var origins: FieldOrigins<Field>
   /// The latest time of any source.
   public let asOf: Timestamp
-  /// Whether all sources are signed.
   private(set) var isSigned: Bool
   /// The values by the signed statements if there are others too.
   ///

@@ -38,7 +38,6 @@ public struct Statement<Key: Hashable & Sendable, Field: FactField>: Hashable, S
     places.reserveCapacity(statements.count)
     var kept: [Self] = []
     kept.reserveCapacity(statements.count)
-    // Few statements set a mark.
     var marking: [Int: [Field: Self]] = [:]
     for statement in statements {
       let voice = Voice(key: statement.key, source: statement.source)

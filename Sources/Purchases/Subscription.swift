@@ -4,7 +4,7 @@ public import Time
 /// The periods of one originalTransactionId with Apple's renewal.
 public struct Subscription: Hashable, Sendable {
   public let key: SubscriptionKey
-  /// By purchase date, at least one.
+  /// The periods by purchase date, at least one.
   public let periods: [Purchase]
   public let renewal: Resolved<RenewalField>?
 
@@ -78,9 +78,7 @@ public struct Subscription: Hashable, Sendable {
 
   /// Whether another period was bought after the event's one.
   ///
-  /// A superseded event is kept.
-  ///
-  /// `PeriodIndex` does the same for many events without a search in all periods.
+  /// A superseded event is kept. `PeriodIndex` does the same for many events without a search in all periods.
   public func isSuperseded(_ event: Event) -> Bool {
     let told = periods.lastIndex { $0.isTold(by: event) }
     return told.map { $0 < periods.count - 1 } ?? false

@@ -1,4 +1,4 @@
-/// An ID for a request of Apple's history, with the data from its arrival.
+/// An ID for history requests to Apple, with the data from its arrival.
 public struct TransactionReference: Hashable, Sendable {
   public let app: String
   /// `nil` if unknown: the lookup then tries Production first.

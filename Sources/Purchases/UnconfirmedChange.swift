@@ -3,8 +3,8 @@ public import Time
 
 /// A change that a message reports and no signed transaction confirms: the reason for a lookup.
 ///
-/// V1 bodies (with the shared secret inside every old app) and verifyReceipt responses (unsigned) are claims. A receipt
-/// is signed, but does not contain the renewal: it is a reason too.
+/// V1 bodies and verifyReceipt responses are claims. A receipt is signed, but does not contain the renewal: it is a
+/// reason too.
 public struct UnconfirmedChange: OptionSet, Hashable, Sendable {
   /// The number in tables.
   ///
@@ -23,10 +23,9 @@ public struct UnconfirmedChange: OptionSet, Hashable, Sendable {
   /// With `refund`: a refund of a purchase that the message does not name.
   public static let refundWithoutRow = Self(rawValue: 8)
 
-  /// How long Apple's signed data and API may lag behind a change.
+  /// The time by which Apple's signed data and API may lag behind a change.
   public static let lag = Interval.minutes(1)
 
-  /// The names in documents and logs.
   public var names: [String] {
     [(Self.period, "period"), (.renewal, "renewal"), (.refund, "refund")].compactMap { contains($0.0) ? $0.1 : nil }
   }
@@ -34,10 +33,10 @@ public struct UnconfirmedChange: OptionSet, Hashable, Sendable {
 
 extension PurchaseStatement {
   /// Returns the change that this statement reports compared with `known`: the stored statements of the purchase, and
-  /// the signed transactions that arrive together with it.
+  /// the signed transactions that arrive with it.
   ///
-  /// Repeated data is not reported again, since Apple was asked at its arrival. A refund is old if an unsigned
-  /// statement has the same second, if Apple signed one, or if Apple signed a later statement.
+  /// Repeated data is not reported again. A refund is old if an unsigned statement has the same second, if Apple signed
+  /// one, or if Apple signed a later statement.
   public func claimedChange(beyond known: [PurchaseStatement]) -> UnconfirmedChange {
     guard source.asksForConfirmation else { return [] }
     let heard = known.filter(\.source.hasVote)
@@ -77,7 +76,7 @@ extension PurchaseStatement {
 
 extension RenewalStatement {
   /// Returns the change that this claim reports compared with `known`: the stored statements of the subscription, and
-  /// the signed ones that arrive together with it.
+  /// the signed ones that arrive with it.
   public func claimedChange(beyond known: [RenewalStatement]) -> UnconfirmedChange {
     guard source.isClaimed else { return [] }
     let signed = known.filter(\.source.isSigned).max { $0.rank < $1.rank }
@@ -91,7 +90,6 @@ extension RenewalStatement {
     return news.isEmpty || isOld ? [] : .renewal
   }
 
-  /// Whether it states a renewal field differently from `signed`.
   public func contradicts(_ signed: Self?) -> Bool { Self.intentions.contains { contradicts(signed, about: $0) } }
 
   private func contradicts(_ signed: Self?, about field: RenewalField) -> Bool {
@@ -116,8 +114,8 @@ extension RenewalStatement {
 extension Findings {
   /// The statements that Apple has not signed as transactions and that may change the customer's state.
   ///
-  /// For each subscription: the period bought last, the one that ends last and every revoked one. Also every other
-  /// purchase. A lookup of any of these returns the subscription's earlier periods.
+  /// For each subscription: the period bought last, the one that ends last and every revoked one, since a lookup
+  /// returns its earlier periods. Also every other purchase.
   public var purchasesToConfirm: [PurchaseStatement] {
     let claimed = purchases.filter(\.source.asksForConfirmation)
     var last: [SubscriptionKey: (bought: PurchaseStatement, ending: PurchaseStatement)] = [:]

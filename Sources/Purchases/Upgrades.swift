@@ -4,8 +4,8 @@ import Time
 /// The purchases that another one replaced during their period, by their dates and products.
 ///
 /// Apple reports an upgrade only in the new purchase, and states the replacement only in a lookup. But one
-/// originalTransactionId has no other product during a period except as a replacement. Sources: the marks in Apple's
-/// own responses, and Apple, "Auto-renewable subscriptions", ranking subscriptions within a group.
+/// originalTransactionId has another product during a period only as a replacement. Sources: the marks in Apple's own
+/// responses, and Apple, "Auto-renewable subscriptions", ranking subscriptions within a group.
 struct Upgrades {
   /// The origin of each replacing purchase.
   private(set) var replaced: [PurchaseKey: FieldOrigin] = [:]

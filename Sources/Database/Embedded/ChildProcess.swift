@@ -5,28 +5,30 @@ import Runtime
 import Synchronization
 import Time
 
-/// A program we started, without any descriptor of ours, in a session of its own.
+/// A child process without inherited descriptors, in its own session.
 ///
-/// A thread of its own starts it and waits for it. That is what makes the kernel's "tell me when my parent ends"
-/// sound: the signal comes when the *thread* that started the child ends, and this one ends after the child.
+/// A dedicated thread starts it and waits for it. The kernel's parent death signal requires this: it comes when the
+/// *thread* that started the child ends, and this one ends after the child.
 final class ChildProcess: Sendable {
   struct Command: Sendable {
     var program: String
-    /// What it is told after its own name.
+    /// The arguments after the program's name.
     var arguments: [String]
-    /// `NAME=VALUE`; nil: the few that a server needs.
+    /// `NAME=VALUE`.
+    ///
+    /// `nil`: the few variables that a server needs.
     var environment: [String]?
     var directory: String
-    /// Nil: ours.
+    /// `nil`: this process's user.
     var user: ServerUser?
-    /// Where its output and its errors go; made if need be.
+    /// The file for its output and errors, created if necessary.
     var output: String
-    /// Whether its output goes to us instead: `ChildProcess.report`.
+    /// Whether its output is read by this process instead, from `ChildProcess.report`.
     var reports = false
-    /// Whether the kernel ends it when this process ends.
+    /// Whether the kernel kills it when this process ends.
     ///
-    /// By SIGKILL, which a server that is just starting cannot lose as it can lose SIGTERM: nothing may be left running
-    /// unwatched. What was committed is on disk.
+    /// It uses SIGKILL, since a starting server can lose SIGTERM, and no server may run unwatched. Committed data is on
+    /// disk.
     var endsWithUs = true
   }
 
@@ -36,7 +38,9 @@ final class ChildProcess: Sendable {
   }
 
   let id: pid_t
-  /// Where its output is read, when it reports; the reader closes it.
+  /// The descriptor of its output, if it reports.
+  ///
+  /// The reader closes it.
   let report: Int32?
   private let state = Mutex(State.running([]))
 
@@ -45,7 +49,7 @@ final class ChildProcess: Sendable {
     self.report = report
   }
 
-  /// Started, which is not yet ready.
+  /// Starts the process, which may not be ready yet.
   static func start(_ command: Command) async throws(EmbeddedServerError) -> ChildProcess {
     let result = await withCheckedContinuation { continuation in
       DedicatedThread.start { Self.live(command, continuation) }
@@ -53,7 +57,7 @@ final class ChildProcess: Sendable {
     return try result.get()
   }
 
-  /// Its exit code, or 128 + the signal that ended it; as soon as it has ended.
+  /// Returns its exit code, or 128 + the signal that ended it, as soon as it has ended.
   func ended() async -> Int32 {
     await withCheckedContinuation { continuation in
       let code: Int32? = state.withLock { state in
@@ -77,20 +81,21 @@ final class ChildProcess: Sendable {
     }
   }
 
-  /// Sends a signal to it and its children; nothing happens once it has ended, even if its number lives on elsewhere.
+  /// Sends a signal to the process and its children.
+  ///
+  /// Does nothing after its end, even if its number is reused.
   func send(_ signal: Int32) {
     state.withLock { state in
       switch state {
-      case .running: _ = kill(-id, signal)  // it leads a group of its own
+      case .running: _ = kill(-id, signal)  // It leads its own group.
       case .ended: break
       }
     }
   }
 
-  /// Asks it to end, every second, and ends it when it has not after `grace`.
+  /// Asks it to end every second, and kills it after `grace`.
   ///
-  /// Once is not enough: a mariadbd that is just starting can lose the signal. Does not depend on a task that may be
-  /// cancelled.
+  /// Repeated, since a starting mariadbd can lose the signal. Independent of tasks, which may be cancelled.
   func terminate(grace: Interval) {
     guard isRunning else { return }
     guard grace > .milliseconds(0) else { return send(SIGKILL) }
@@ -112,7 +117,7 @@ final class ChildProcess: Sendable {
     }
     started.resume(returning: .success(process))
     child_process_await(process.id)
-    // Collected under the lock: until then the number is its own, and `send` cannot meet a stranger.
+    // Collected under the lock: until then the number belongs to the child, and `send` cannot signal another process.
     let (code, waiting) = process.state.withLock { state in
       let code = child_process_collect(process.id)
       defer { state = .ended(code) }
@@ -160,7 +165,7 @@ final class ChildProcess: Sendable {
     return ChildProcess(id: pid, report: command.reports ? ends[0] : nil)
   }
 
-  /// The strings as C wants them: a null-terminated array, valid during the body.
+  /// Passes the strings to C as a null-terminated array, valid during the body.
   private static func withCStrings<R>(
     _ strings: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>?) -> R
   ) -> R {

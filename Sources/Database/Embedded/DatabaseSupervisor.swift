@@ -1,15 +1,16 @@
-/// Keeps a private database running for as long as any process uses it, in a process of its own.
+/// The supervisor of a private database, in its own process.
 ///
-/// It is the server's parent. It starts the server again when it dies, waits until nobody holds the users' lock, and
-/// then stops the server while newcomers wait. The kernel releases the locks of processes that are killed, so that the
-/// server ends with its last user however that one ends. If the keeper itself is killed, the kernel kills the server
-/// with it, and a user that is left, or the next one, starts both again.
+/// It is the server's parent and restarts it after a crash. It waits until no process holds the users' lock, and then
+/// stops the server while new users wait. The kernel releases the locks of killed processes. If the supervisor is
+/// killed, the kernel kills the server too, and a user starts both again.
 package struct DatabaseSupervisor: Sendable {
   private let directory: String
   private let server: EmbeddedServer
   private let tell: @Sendable (SupervisorReport) -> Void
 
-  /// - Parameter tell: hears what happens, the start or its failure first.
+  /// Creates the supervisor of a directory.
+  ///
+  /// The closure receives events, the start or its failure first.
   package init(
     directory: String, settings: EmbeddedServer.Settings, tell: @escaping @Sendable (SupervisorReport) -> Void
   ) {
@@ -18,7 +19,9 @@ package struct DatabaseSupervisor: Sendable {
     server = EmbeddedServer(directory: directory, settings: settings, isKeeper: true) { tell(.event($0)) }
   }
 
-  /// Runs the server until nobody uses it; throws when it cannot be started, or dies too often in a row.
+  /// Runs the server until no process uses it.
+  ///
+  /// Throws if it cannot be started, or dies too often in a row.
   package func run() async throws {
     do {
       let users = try UsageLockFile(EmbeddedPaths(directory: directory).users)
@@ -29,7 +32,7 @@ package struct DatabaseSupervisor: Sendable {
           try await users.lockOut()
           await server.stop()
         }
-        // A server that is given up ends the wait for its users: they find out by themselves.
+        // After a fatal error of the server, the wait for its users ends: they detect the failure themselves.
         try await group.waitForAll()
       }
     } catch let error as EmbeddedServerError {

@@ -1,17 +1,22 @@
 import Glibc
 
-/// The right to run a server in a directory, held for as long as this lives; ends with the process, however it ends.
+/// The right to run a server in a directory while this value exists.
+///
+/// It ends with the process in any case.
 struct DirectoryLock: ~Copyable {
-  /// Who holds it.
   struct Holder: Equatable {
     let id: pid_t
-    /// Whether it stops the server when nobody uses it any more; otherwise the server ends with the holder.
+    /// Whether it stops the server after the last user.
+    ///
+    /// Otherwise the server ends with the holder.
     let isKeeper: Bool
   }
 
   private let descriptor: Int32
 
-  /// Takes the lock file, which then names this process; `inUse` with the other's id when it is taken.
+  /// Locks the file and writes this process's ID to it.
+  ///
+  /// Throws `inUse` with the holder's ID if it is locked.
   init(file path: String, asKeeper: Bool = false) throws(EmbeddedServerError) {
     let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { throw Files.failure("open", path) }
@@ -34,15 +39,15 @@ struct DirectoryLock: ~Copyable {
   }
 
   deinit {
-    // Said aloud: a process being started at this moment shares the descriptor until its exec, and would hold on.
+    // Explicit, since a child process shares the descriptor until its exec, and would keep the lock.
     flock(descriptor, LOCK_UN)
     close(descriptor)
   }
 
-  /// Who holds it now; nil when nobody does.
+  /// Returns the present holder, or `nil`.
   ///
-  /// Looks by holding it shared for a moment. So whoever wants it must try more than once. Throws `tooManyFiles` if no file
-  /// descriptor is left to look with.
+  /// It takes a shared lock for a moment to find out, so callers of `init` must try more than once. Throws
+  /// `tooManyFiles` if no file descriptor is left.
   static func holder(of path: String) throws(EmbeddedServerError) -> Holder? {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else {

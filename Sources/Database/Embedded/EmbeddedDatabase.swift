@@ -1,24 +1,27 @@
 import Runtime
 package import Time
 
-/// The use of a directory's private database by this process, beside any number of others.
+/// This process's use of a directory's private database, which other processes can share.
 ///
-/// The server runs in a process of its own, with the keeper that watches it (`DatabaseSupervisor`). It is started by the
-/// first user and stopped after the last one.
+/// The server runs in a separate process with its supervisor (`DatabaseSupervisor`). The first user starts it, and it
+/// stops after the last one.
 package actor EmbeddedDatabase {
-  /// What an operator is told.
   package enum Event: Sendable {
-    /// Of a keeper that this process started.
+    /// An event of a supervisor that this process started.
     case server(EmbeddedServer.Event)
-    /// The server takes long to start, as it does after a crash; with its log.
+    /// The server starts slowly, as after a crash.
+    ///
+    /// The event has its log.
     case waitingForStart(log: String)
-    /// Another process is stopping the server, and has to finish before it is started again.
+    /// Another process is stopping the server, which must finish before a new start.
     case waitingForStop
-    /// The keeper was killed, and the server with it.
+    /// The supervisor was killed, and the server with it.
     case keeperLost
-    /// This process has no file descriptor left, so it cannot look after the server; it tries again until it can.
+    /// This process has no file descriptor left to check the server.
+    ///
+    /// It retries.
     case tooManyFiles
-    /// Nobody else uses the server, and it takes long to stop.
+    /// No other process uses the server, and its stop takes long.
     case leftStopping
   }
 
@@ -30,17 +33,13 @@ package actor EmbeddedDatabase {
   private var hasStarted = false
 
   private static let look = Duration.milliseconds(20)
-  /// A start that takes longer is told of.
   private static let shortStart = Duration.seconds(10)
-  /// A stop that is waited for longer is told of.
   private static let shortStop = Duration.seconds(1)
-  /// How often it is looked whether the keeper lives.
   private static let watch = Duration.milliseconds(250)
-  /// How long it waits until it looks again when no descriptor was left.
   private static let pause = Duration.seconds(1)
-  /// How long a server that is being stopped may take; then its keeper has killed it.
+  /// The maximum time of a stop, after which the supervisor has killed the server.
   private static let longestStop = Duration.seconds(180)
-  /// Keepers lost in a row, each within a minute of the start before it, after which the database is given up.
+  /// The number of supervisors lost in a row, each within a minute of its start, after which the database is abandoned.
   private static let restarts = 5
 
   private init(
@@ -54,12 +53,12 @@ package actor EmbeddedDatabase {
     users = try UsageLockFile(paths.users)
   }
 
-  /// Joins the users of the database, starts it if need be, and returns when it answers.
+  /// Joins the users of the database, starts it if necessary, and returns when it responds.
   ///
   /// - Parameters:
-  ///   - directory: for the database alone; made if need be, as `EmbeddedServer` says.
-  ///   - settings: how to reach the server; its size is the keeper's to know.
-  ///   - keeper: what to start when no keeper runs.
+  ///   - directory: only for the database, created if necessary, as in `EmbeddedServer`.
+  ///   - settings: the settings for a connection. The supervisor has the server's size.
+  ///   - keeper: the program to start if no supervisor runs.
   package static func open(
     directory: String, settings: EmbeddedServer.Settings = EmbeddedServer.Settings(), keeper: SupervisorProgram,
     tell: @escaping @Sendable (Event) -> Void = { _ in }
@@ -69,18 +68,18 @@ package actor EmbeddedDatabase {
       try await database.join()
       return (database, try await database.available())
     } catch {
-      // Nobody waits for its stop, and nothing is said of it.
+      // No process waits for its stop, and no event reports it.
       database.users.leave()
       throw error
     }
   }
 
-  /// Whether this process started the keeper that runs now, or one before it.
   package var isOurs: Bool { hasStarted }
 
-  /// Starts the keeper again whenever it is gone; throws when it cannot be started, or is lost too often in a row.
+  /// Restarts the supervisor whenever it is gone.
   ///
-  /// Returns when its task is cancelled; the database is used until `close`.
+  /// Throws if it cannot be started, or is lost too often in a row. Returns when its task is cancelled. The database is
+  /// in use until `close`.
   package func run() async throws {
     var losses = Losses()
     var isShort = false
@@ -91,7 +90,7 @@ package actor EmbeddedDatabase {
         isShort = false
       } catch {
         if Task.isCancelled { return }
-        // What has its connections goes on meanwhile, and connections end: no reason to end the process.
+        // Existing connections continue meanwhile and free descriptors when they end, so the process must not end.
         guard (error as? EmbeddedServerError)?.code == .tooManyFiles || Files.areExhausted else { throw error }
         if !isShort { tell(.tooManyFiles) }
         isShort = true
@@ -99,7 +98,7 @@ package actor EmbeddedDatabase {
     }
   }
 
-  /// Keepers that were lost in a row.
+  /// The number of supervisors lost in a row.
   private struct Losses {
     var count = 0
     var last = ContinuousClock.now
@@ -107,7 +106,7 @@ package actor EmbeddedDatabase {
     var isOpen = false
   }
 
-  /// Starts the keeper again if it is gone, and returns when its server answers.
+  /// Restarts the supervisor if it is gone, and returns when its server responds.
   private func restart(after losses: inout Losses) async throws {
     guard try DirectoryLock.holder(of: paths.lock) == nil else { return losses.isOpen = false }
     if !losses.isOpen {
@@ -126,8 +125,8 @@ package actor EmbeddedDatabase {
 
   /// Ends the use of the database.
   ///
-  /// Where nobody else uses it, waits until it has stopped, or `limit` is over: its keeper goes on stopping it then. Waits
-  /// although the current task may be cancelled: whoever closes is ending already.
+  /// The last user waits until the server has stopped, or for `limit`, even if the task is cancelled. The supervisor
+  /// then continues the stop.
   package func close(within limit: Interval) async {
     users.leave()
     let deadline = ContinuousClock.now + .milliseconds(limit.milliseconds)
@@ -135,7 +134,7 @@ package actor EmbeddedDatabase {
   }
 
   private func stopped(by deadline: ContinuousClock.Instant) async {
-    // A server without a keeper ends with its process, whoever uses it.
+    // A server without a supervisor ends with its process, regardless of its users.
     while isKept {
       if case .users = users.others { return }
       guard ContinuousClock.now < deadline else { return tell(.leftStopping) }
@@ -143,12 +142,13 @@ package actor EmbeddedDatabase {
     }
   }
 
-  /// Whether a keeper has the server; true also while that cannot be seen, for want of a file descriptor.
+  /// Whether a supervisor holds the server.
+  ///
+  /// True also if no file descriptor is left to check it.
   private var isKept: Bool {
     do { return try DirectoryLock.holder(of: paths.lock)?.isKeeper ?? false } catch { return true }
   }
 
-  /// Waits while a keeper is stopping the server.
   private func join() async throws {
     let start = ContinuousClock.now
     let deadline = start + Self.longestStop
@@ -165,7 +165,7 @@ package actor EmbeddedDatabase {
     }
   }
 
-  /// How to reach the server, once it answers; started when nobody runs it.
+  /// Returns the configuration of the server once it responds, and starts it if no process runs it.
   private func available() async throws -> DatabaseConfiguration {
     let (tell, log) = (tell, paths.errorLog)
     return try await withThrowingTaskGroup(of: DatabaseConfiguration?.self) { group in

@@ -1,22 +1,24 @@
 import Glibc
 
-/// Where the private server keeps what it has.
+/// The paths of the private server.
+///
+/// A file that root creates in another user's home belongs to that user.
 ///
 /// ```
-/// home/               ours; others may pass, not list. What root makes in another user's belongs to that user
-///   lock              flock, the id of the process that runs the server
-///   users             locked by every process that uses the server
-///   data/             the server's, 0700
-///   data.new/         only while the data directory is being made
-///   run/              the server's, 0700: socket, pid file, temporary tables
-///   socket-directory  where the socket is when home's path is too long for one
-///   error.log         the server's
-///   keeper.log        the keeper's
+/// home/               this process's. Others may enter, not list.
+///   lock              flock, the ID of the process that runs the server.
+///   users             locked by every process that uses the server.
+///   data/             the server's, 0700.
+///   data.new/         only during the creation of data.
+///   run/              the server's, 0700: socket, pid file, temporary tables.
+///   socket-directory  path of the socket's directory if home's path is too long.
+///   error.log         the server's.
+///   keeper.log        the supervisor's.
 /// ```
 struct EmbeddedPaths {
   let home: String
   let user: ServerUser
-  /// Why home is not where it was asked to be.
+  /// The reason why home differs from the requested directory.
   let note: String?
 
   var lock: String { "\(home)/lock" }
@@ -28,7 +30,7 @@ struct EmbeddedPaths {
   var keeperLog: String { "\(home)/keeper.log" }
   var socketRecord: String { "\(home)/socket-directory" }
 
-  /// Makes the directory asked for, or, when the server's user could not reach it, one in a place it can.
+  /// Creates the requested directory, or another one if the server's user could not reach it.
   init(directory: String) throws(EmbeddedServerError) {
     try Files.makeDirectories(directory, mode: 0o711)
     let asked = try Files.resolved(directory)
@@ -52,9 +54,9 @@ struct EmbeddedPaths {
 
   static var temporary: String { "/tmp" }
 
-  /// The directory for the socket: `run`, or a private one elsewhere when that path is too long.
+  /// Returns the directory of the socket: `run`, or a private one elsewhere if that path is too long.
   ///
-  /// A server that is started again after a crash gets the same one: those who use it know no other.
+  /// A restarted server gets the same one, since its users know only that path.
   func socketDirectory() throws(EmbeddedServerError) -> String {
     guard "\(run)/\(Self.socketName)".utf8.count > DatabaseConfiguration.socketLimit else { return run }
     if let recorded = recordedSocketDirectory {
@@ -74,13 +76,13 @@ struct EmbeddedPaths {
     return directory
   }
 
-  /// Removes a socket directory outside of home that we made, now or before a crash.
+  /// Removes a socket directory outside home that this or an earlier process created.
   func removeSocketDirectory() {
     if let recorded = recordedSocketDirectory { Files.remove(recorded, ownedBy: user.id) }
     Files.remove(socketRecord)
   }
 
-  /// The socket directory outside of home, as the record has it; nil when there is none, or none that we made.
+  /// The recorded socket directory outside home, or `nil` if there is no such directory of this user.
   var recordedSocketDirectory: String? {
     guard let record = Files.contents(of: socketRecord, limit: 200) else { return nil }
     let directory = String(decoding: record, as: UTF8.self)
@@ -90,7 +92,7 @@ struct EmbeddedPaths {
 
   static let socketName = "mariadbd.sock"
 
-  /// The first of the places that can be made, is ours alone to write, and can be reached by the user.
+  /// Returns the first directory that can be created, is writable only for this user, and is reachable for `user`.
   private static func reachable(_ places: [String], by user: ServerUser) throws(EmbeddedServerError) -> String {
     for place in places {
       do throws(EmbeddedServerError) { try Files.makeDirectories(place, mode: 0o711) } catch { continue }
@@ -102,7 +104,7 @@ struct EmbeddedPaths {
     throw EmbeddedServerError(.directory, "no directory for the data that \(user.name) can enter: tried \(places)")
   }
 
-  /// FNV-1a, 64 bits: the same path finds its data again.
+  /// FNV-1a, 64 bits, so that one path always finds the same data.
   private static func digest(of path: String) -> String {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     for byte in path.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }

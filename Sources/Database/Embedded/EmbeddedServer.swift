@@ -2,31 +2,31 @@ import Glibc
 import Synchronization
 package import Time
 
-/// The private MariaDB of one machine: made, started, watched and stopped by this process, with which it ends.
+/// The private MariaDB of one machine, which this process creates, starts, watches and stops.
 ///
-/// What several processes share is run by a `DatabaseSupervisor` and used by way of `EmbeddedDatabase`. It listens on a Unix socket only. The account is ours by the kernel's word (`unix_socket` authentication), and the
-/// directories of data and socket are closed to every user but the server's own: no password exists that could leak.
+/// Several processes share a server by `DatabaseSupervisor` and `EmbeddedDatabase`. It listens only on a Unix socket.
+/// The kernel authenticates the account (`unix_socket`), and only the server's user can enter the directories, so there
+/// is no password.
 package actor EmbeddedServer {
   package struct Settings: Sendable, Equatable {
-    /// The database that is made and named in the configuration `start` returns.
+    /// The database to create, named in the configuration that `start` returns.
     package var database = "switchyard"
-    /// Bytes for InnoDB's buffer pool.
+    /// The bytes of InnoDB's buffer pool.
     package var bufferPool = 256 << 20
-    /// Bytes for InnoDB's redo log: twice the buffer pool, 64 MiB at least and 2 GiB at most.
+    /// The bytes of InnoDB's redo log: twice the buffer pool, between 64 MiB and 2 GiB.
     ///
-    /// A notification writes some 8 KB of it. When it is full the pages behind it have to be flushed while requests wait,
-    /// and the rate falls by a third, regardless of the size of the buffer pool. Larger than the pages that
-    /// memory holds it gains nothing, and costs time after a crash.
+    /// A notification writes about 8 KB. When the log is full, pages are flushed while requests wait, and the rate
+    /// falls by a third. A larger log only slows down recovery.
     package var redoLog: Int { min(2 << 30, max(64 << 20, 2 * bufferPool)) }
 
-    /// Bytes of tables, and of the redo log until there are more of them: a new database takes little of the disk.
+    /// The bytes of tables up to which the redo log is limited too, so that a new database needs little disk space.
     package var smallLedger = 256 << 20
 
-    /// The size of the redo log on a disk that has `free` bytes left, where one of `present` bytes is already (0 for none) and the
-    /// tables have `tables` bytes.
+    /// Returns the size of the redo log for `free` bytes of disk space, a `present` log (0 if missing) and `tables`
+    /// bytes.
     ///
-    /// A new one takes an eighth of what is free at most, and 16 MiB at least. One that would have to grow beyond that
-    /// stays as it is: the server writes the new one beside it. Powers of two, so that it does not change with each start.
+    /// A new log has at most an eighth of the free space, and at least 16 MiB. A larger one is not created, since the
+    /// server writes it next to the old one. Powers of two avoid a new size with each start.
     func redoLog(free: Int, present: Int, tables: Int) -> Int {
       let redoLog = tables > smallLedger ? redoLog : min(redoLog, max(16 << 20, smallLedger))
       if redoLog == present { return present }
@@ -37,24 +37,26 @@ package actor EmbeddedServer {
     }
 
     package var connections = 200
-    /// Where programs are looked for first, written as PATH is.
     package var searchPath = ""
-    /// After this a server that does not answer is killed; recovery after a crash is a part of its start.
+    /// The time after which a server that does not respond is killed.
+    ///
+    /// A start includes recovery after a crash.
     package var startLimit: Interval = .minutes(2)
-    /// After this a server that was asked to end is killed.
+    /// The time after which a server that was asked to end is killed.
     package var stopLimit: Interval = .seconds(30)
-    /// Deaths in a row, each within a minute of the start before it, after which `run` gives up.
+    /// The number of crashes in a row, each within a minute of its start, after which `run` throws.
     package var restarts = 5
     package var firstRestartDelay: Interval = .milliseconds(100)
-    /// Further options of mariadbd; the last of two equal ones counts.
+    /// Further options of mariadbd.
+    ///
+    /// The last of two equal ones counts.
     package var options: [String] = []
 
     package init() {}
   }
 
-  /// What an operator is told.
   package enum Event: Sendable, Equatable {
-    /// The data is elsewhere than asked, and why.
+    /// The data is not in the requested directory, with the reason.
     case moved(String)
     case initializing(directory: String, user: String)
     case stoppedOrphan(pid: Int32)
@@ -78,9 +80,9 @@ package actor EmbeddedServer {
   private var command: ChildProcess.Command?
 
   /// - Parameters:
-  ///   - directory: for this server alone; made if need be. As root it must be enterable for others, with everything
-  ///     above it; else the data goes to /var/lib/switchyard-<hash> and `tell` hears of it.
-  ///   - isKeeper: whether this process stops the server when nobody uses it any more; others are told so.
+  ///   - directory: only for this server, created if necessary. As root, other users must be able to enter it and all
+  ///     its parents. Otherwise the data goes to /var/lib/switchyard-<hash>, which an event reports.
+  ///   - isKeeper: whether this process stops the server after its last user. Other processes can read this.
   package init(
     directory: String, settings: Settings = Settings(), isKeeper: Bool = false,
     tell: @escaping @Sendable (Event) -> Void = { _ in }
@@ -91,16 +93,14 @@ package actor EmbeddedServer {
     self.tell = tell
   }
 
-  /// The server's process, while there is one.
   package nonisolated var processID: Int32? { control.withLock { $0.process?.id } }
 
-  /// Where its data is, after `start`.
   package var home: String? { paths?.home }
 
-  /// Starts it, and returns when it answers.
+  /// Starts the server, and returns when it responds.
   ///
-  /// The first time the data directory is made: aside, then renamed, so that a crash leaves nothing half made. A
-  /// server left over from a killed process is stopped before. On failure nothing keeps running.
+  /// The first start creates the data directory under another name and renames it, so that it is never incomplete. It
+  /// first stops a server of a killed process. After a failure no process keeps running.
   package func start() async throws -> DatabaseConfiguration {
     guard lock == nil, !isStopping else { throw EmbeddedServerError(.misuse, "start() is for once") }
     let programs = try ServerPrograms(searchPath: settings.searchPath)
@@ -132,9 +132,9 @@ package actor EmbeddedServer {
     }
   }
 
-  /// Watches it: starts it again when it dies, later each time; throws `gaveUp` after too many deaths in a row.
+  /// Watches the server and restarts it after a crash, with growing delays.
   ///
-  /// Returns after `stop`. When its task is cancelled it stops the server.
+  /// Throws `gaveUp` after too many crashes in a row. Returns after `stop`. Stops the server if its task is cancelled.
   package func run() async throws {
     guard let configuration, let process else { throw EmbeddedServerError(.misuse, "run() comes after start()") }
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -171,7 +171,7 @@ package actor EmbeddedServer {
           try await launch(configuration.database(nil))
         } catch {
           if isStopping { return await stop() }
-          continue  // its process has ended; that is the next death
+          continue  // Its process has ended, which counts as the next crash.
         }
         if let next = self.process { process = next }
       }
@@ -180,7 +180,7 @@ package actor EmbeddedServer {
     }
   }
 
-  /// Asks the server to end, waits, ends it after the limit; gives the directory back.
+  /// Asks the server to end, waits, kills it after the limit, and releases the directory.
   package func stop() async {
     beginStop()
     if let process { _ = await process.ended() }
@@ -188,7 +188,9 @@ package actor EmbeddedServer {
     lock = nil
   }
 
-  /// The directory's lock; `inUse` when somebody else has it for longer than it takes to look who has it.
+  /// Locks the directory.
+  ///
+  /// Throws `inUse` if another process holds it longer than a check of the holder takes.
   private func lock(_ paths: EmbeddedPaths) async throws(EmbeddedServerError) -> DirectoryLock {
     for _ in 0..<20 {
       do throws(EmbeddedServerError) { return try DirectoryLock(file: paths.lock, asKeeper: isKeeper) } catch {
@@ -211,7 +213,7 @@ package actor EmbeddedServer {
     process?.terminate(grace: settings.stopLimit)
   }
 
-  /// Starts the process and waits until it answers and has our database.
+  /// Starts the process and waits until it responds and has the database.
   private func launch(_ server: DatabaseConfiguration) async throws {
     guard let command, let paths else { return }
     let process = try await ChildProcess.start(command)
@@ -241,7 +243,9 @@ package actor EmbeddedServer {
     )
   }
 
-  /// Says how little is left on the disk, where that may be why a server does not start; empty where it cannot.
+  /// Returns a message about low disk space, a possible cause of a failed start.
+  ///
+  /// Empty if there is enough or it is unknown.
   private static func shortage(onDiskOf directory: String) -> String {
     guard let free = Files.freeBytes(onDiskOf: directory), free < 256 << 20 else { return "" }
     return "; the disk of \(directory) has only \(free >> 20) MB left"
@@ -256,7 +260,7 @@ package actor EmbeddedServer {
     let log = "\(paths.home)/initialization.log"
     Files.remove(log)
     let account = ServerUser.ourName
-    // A starting mariadbd removes every "#sql…" in its temporary directory, also another's: never share /tmp.
+    // A starting mariadbd removes every "#sql…" in its temporary directory, even another server's: never share /tmp.
     let installer = try await ChildProcess.start(
       ChildProcess.Command(
         program: programs.installer,
@@ -296,9 +300,9 @@ package actor EmbeddedServer {
 
   private func presentRedoLog(_ paths: EmbeddedPaths) -> Int { Files.status("\(paths.data)/ib_logfile0")?.size ?? 0 }
 
-  /// Has the server that runs take its whole redo log, once its tables are no longer small.
+  /// Resizes the redo log of the running server once its tables are no longer small.
   ///
-  /// What fails is tried again half a minute later, and with the next start.
+  /// A failure is retried half a minute later, and with the next start.
   func growRedoLog() async {
     guard let paths, let configuration, !isStopping else { return }
     let wanted = redoLog(paths)

@@ -1,20 +1,21 @@
-/// Why the private MariaDB could not be started or kept running.
 package struct EmbeddedServerError: Error, Equatable, Sendable, CustomStringConvertible {
   package enum Code: Hashable, Sendable {
-    /// mariadbd or mariadb-install-db is not on this machine.
+    /// mariadbd or mariadb-install-db is missing on this machine.
     case programsMissing
-    /// Another process of ours holds the directory.
+    /// Another Switchyard process holds the directory.
     case inUse(pid: Int32)
-    /// A directory could not be made, or belongs to somebody else.
+    /// A directory could not be created, or another user owns it.
     case directory
     /// This process, or the system, has no file descriptor left.
     case tooManyFiles
     case initializationFailed
-    /// It ended, or did not answer in time; the detail has the end of its error log.
+    /// The server ended, or did not respond in time.
+    ///
+    /// The detail has the end of its error log.
     case startFailed
-    /// It died too often in a row.
+    /// It crashed too often in a row.
     case gaveUp
-    /// Asked to start or run twice, or after stop.
+    /// A second call of start or run, or a call after stop.
     case misuse
   }
 

@@ -1,7 +1,7 @@
 import CMariaDB
 import Glibc
 
-/// The few calls on files and directories the embedded server needs, each with its error at once.
+/// The file and directory calls of the embedded server, with their errors.
 package enum Files {
   struct Status {
     let isDirectory: Bool
@@ -20,20 +20,23 @@ package enum Files {
       owner: status.st_uid, group: status.st_gid, mode: status.st_mode & 0o7777, size: Int(status.st_size))
   }
 
-  /// How many bytes users other than root can still write on the disk of this directory; nil if nobody knows.
+  /// Returns the bytes that users other than root can write on the directory's disk, or `nil` if unknown.
   package static func freeBytes(onDiskOf directory: String) -> Int? {
     var status = statvfs()
     guard unsafe statvfs(directory, &status) == 0 else { return nil }
     return Int(clamping: UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize)).partialValue)
   }
 
-  /// Makes the directory and what is missing above it; one that exists stays as it is.
+  /// Creates the directory and its missing parents.
+  ///
+  /// An existing one is unchanged.
   static func makeDirectories(_ path: String, mode: mode_t) throws(EmbeddedServerError) {
     if status(path)?.isDirectory == true { return }
     let parent = parent(of: path)
     if parent != path, status(parent) == nil { try makeDirectories(parent, mode: 0o755) }
     guard unsafe mkdir(path, mode) == 0 || errno == EEXIST else { throw failure("make directory", path) }
-    // Whatever the umask was. A link to a directory is followed, anything else that is in the way is reported by use.
+    // Independent of the umask. A link to a directory is followed. Other files in the way are reported when they are
+    // used.
     if status(path)?.isLink == false { try change(directory: path, mode: mode) }
   }
 
@@ -41,7 +44,7 @@ package enum Files {
     guard unsafe chmod(path, mode) == 0 else { throw failure("change the mode of", path) }
   }
 
-  /// Changes the mode of a directory that may meanwhile have become something else: a link is not followed.
+  /// Changes the mode of a directory without following a link that may have replaced it.
   private static func change(directory path: String, mode: mode_t) throws(EmbeddedServerError) {
     let descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
     guard descriptor >= 0 else { throw failure("open", path) }
@@ -54,9 +57,9 @@ package enum Files {
     guard unsafe lchown(path, user.id, user.group) == 0 else { throw failure("change the owner of", path) }
   }
 
-  /// Gives a file that root made in a directory of another user to that user, whose processes use it too.
+  /// Changes the owner of a file that root created to the directory's owner, whose processes use it too.
   ///
-  /// Only root's own file of one name is given away: whoever may write in the directory could link another one there.
+  /// Only root's own file with a single name: a user with write access to the directory could link another file there.
   static func give(_ descriptor: Int32, toOwnerOf directory: String) throws(EmbeddedServerError) {
     guard geteuid() == 0, let owner = Self.status(directory), owner.owner != 0 else { return }
     var file = stat()
@@ -71,7 +74,7 @@ package enum Files {
     guard unsafe Glibc.rename(path, new) == 0 else { throw failure("rename", path) }
   }
 
-  /// The path without links, `.` and `..`.
+  /// Returns the path without links, `.` and `..`.
   static func resolved(_ path: String) throws(EmbeddedServerError) -> String {
     guard let real = unsafe realpath(path, nil) else { throw failure("find", path) }
     defer { unsafe free(real) }
@@ -88,7 +91,6 @@ package enum Files {
     return descriptor < 0 ? [] : names(closing: descriptor)
   }
 
-  /// The names in an open directory, which is closed.
   private static func names(closing descriptor: Int32) -> [String] {
     guard let stream = unsafe fdopendir(descriptor) else {
       close(descriptor)
@@ -105,16 +107,15 @@ package enum Files {
     return names
   }
 
-  /// Deeper directories are left alone: the server makes none.
+  /// Deeper directories are kept: the server creates none.
   private static let depth = 32
 
-  /// Removes the file or the whole directory, as far as it can; links are removed, never followed.
+  /// Removes the file or the whole directory as far as possible.
   ///
-  /// Below the path itself nothing is found by its path: each directory is opened as itself and its entries are removed
-  /// through that descriptor. Whoever may write in the directory cannot lead root out of it by putting a link in the
-  /// place of what is being removed.
+  /// Links are removed, never followed. Each directory is opened and its entries are removed through its descriptor, so
+  /// that a user with write access cannot lead root elsewhere by a link.
   ///
-  /// - Parameter owner: whose the directory must be; anybody's when nil.
+  /// - Parameter owner: the required owner of the directory. `nil`: any.
   package static func remove(_ path: String, ownedBy owner: UInt32? = nil) {
     remove(path, in: AT_FDCWD, ownedBy: owner, depth: depth)
   }
@@ -134,7 +135,7 @@ package enum Files {
     _ = unsafe unlinkat(parent, name, AT_REMOVEDIR)
   }
 
-  /// Makes what was renamed or made in the directory survive a power cut.
+  /// Syncs the directory, so that new and renamed entries survive a power failure.
   static func synchronize(directory: String) {
     let descriptor = unsafe open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { return }
@@ -142,7 +143,6 @@ package enum Files {
     close(descriptor)
   }
 
-  /// The last bytes of a file, nothing if it cannot be read.
   static func tail(of path: String, bytes limit: Int) -> [UInt8] {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return [] }
@@ -152,7 +152,7 @@ package enum Files {
     return contents(of: descriptor, limit: limit)
   }
 
-  /// What can be read from a file of unknown size (those in /proc say 0), up to the limit.
+  /// Returns the contents of a file of unknown size (0 in /proc), up to the limit.
   package static func contents(of path: String, limit: Int) -> [UInt8]? {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
@@ -160,7 +160,7 @@ package enum Files {
     return contents(of: descriptor, limit: limit)
   }
 
-  /// - Parameter appends: whether what is there stays.
+  /// - Parameter appends: whether the present contents stay.
   static func write(_ text: String, to path: String, appends: Bool = false) throws(EmbeddedServerError) {
     let mode = appends ? O_APPEND : O_TRUNC
     let descriptor = unsafe open(path, O_WRONLY | O_CREAT | mode | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -177,7 +177,6 @@ package enum Files {
     return unsafe EmbeddedServerError(code, "cannot \(what) \(path): \(String(cString: strerror(reason)))")
   }
 
-  /// Whether this process, or the system, has no file descriptor left.
   static var areExhausted: Bool {
     let descriptor = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
     if descriptor < 0 { return errno == EMFILE || errno == ENFILE }

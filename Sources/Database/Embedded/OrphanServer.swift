@@ -1,10 +1,10 @@
 import Glibc
 import Time
 
-/// A server that outlived the process that started it (`kill -9`), still on our data directory.
+/// A server that outlived its parent process (`kill -9`) and still uses the data directory.
 ///
-/// Found by what it is, not by what a pid file says: a process called mariadbd or mysqld whose command line names this
-/// data directory. A stale pid file can therefore never make us signal a stranger.
+/// Identified by a process mariadbd or mysqld with this data directory in its command line: a stale pid file could name
+/// another process.
 struct OrphanServer {
   let id: pid_t
 
@@ -14,9 +14,9 @@ struct OrphanServer {
     }
   }
 
-  /// Asks it to end and waits; after `grace` ends it.
+  /// Asks it to end and waits.
   ///
-  /// It cannot be adopted: only a parent learns of a child's end.
+  /// Kills it after `grace`. It cannot be adopted: only a parent can wait for a child's end.
   func stop(on directory: String, grace: Interval) async throws(EmbeddedServerError) {
     let start = ContinuousClock.now
     var signals: Int64 = 0
@@ -25,7 +25,7 @@ struct OrphanServer {
       guard waited < grace.milliseconds + 10_000 else {
         throw EmbeddedServerError(.startFailed, "the server \(id) left over on \(directory) cannot be stopped")
       }
-      if waited >= signals * 1_000 {  // again each second: one that is just starting can lose the signal
+      if waited >= signals * 1_000 {  // Again each second, since a starting server can lose the signal.
         kill(id, waited < grace.milliseconds ? SIGTERM : SIGKILL)
         signals += 1
       }

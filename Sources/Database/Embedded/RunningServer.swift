@@ -1,14 +1,14 @@
 extension EmbeddedServer {
-  /// How to reach the server that another process runs in this directory; nil while it has no socket.
+  /// Returns the configuration of the server that another process runs in this directory, or `nil` without a socket.
   ///
-  /// Nothing is started. The server may be about to start or to end, so the first connection may be refused.
+  /// It starts no server. The server may be starting or stopping, so the first connection may be refused.
   package static func configuration(
     ofRunningIn directory: String, settings: Settings = Settings()
   ) throws(EmbeddedServerError) -> DatabaseConfiguration? {
     try EmbeddedPaths(directory: directory).configuration(settings)
   }
 
-  /// As which other user the database of this directory runs, started by root; nil when it is ours, or none is there.
+  /// Returns the other user that runs this directory's database after a start by root, or `nil`.
   package static func otherUser(ofDataIn directory: String) -> String? {
     guard hasData(in: directory), let paths = try? EmbeddedPaths(directory: directory), paths.user.isAnother else {
       return nil
@@ -16,12 +16,14 @@ extension EmbeddedServer {
     return paths.user.name
   }
 
-  /// Whether a database was made in this directory before; nothing is made or started.
+  /// Whether the directory has a database.
+  ///
+  /// The call creates and starts nothing.
   package static func hasData(in directory: String) -> Bool { dataDirectory(of: directory) != nil }
 
-  /// Where the files of the database are that was made in this directory; nil before it was.
+  /// Returns the directory of the database's files, or `nil` before it is created.
   ///
-  /// Nothing is made or started. They are elsewhere where the server's user cannot enter the directory.
+  /// The call creates and starts nothing. The files are elsewhere if the server's user cannot enter the directory.
   package static func dataDirectory(of directory: String) -> String? {
     guard Files.status(directory) != nil, let paths = try? EmbeddedPaths(directory: directory),
       Files.status(paths.data)?.isDirectory == true
@@ -31,7 +33,6 @@ extension EmbeddedServer {
 }
 
 extension EmbeddedPaths {
-  /// How to reach the server whose socket is there now; nil when there is none.
   func configuration(_ settings: EmbeddedServer.Settings) -> DatabaseConfiguration? {
     presentSocket.map { socket in
       DatabaseConfiguration(
@@ -39,7 +40,6 @@ extension EmbeddedPaths {
     }
   }
 
-  /// The socket that is there now, in `run` or where the record says.
   private var presentSocket: String? {
     [run, recordedSocketDirectory].compactMap(\.self).map { "\($0)/\(Self.socketName)" }
       .first { Files.status($0) != nil }

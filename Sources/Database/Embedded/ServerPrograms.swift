@@ -1,14 +1,13 @@
 import Glibc
 
-/// Where mariadbd and mariadb-install-db are.
 struct ServerPrograms {
   let server: String
   let installer: String
 
-  /// Where distributions put them, whatever PATH says.
+  /// The directories of distributions, independent of PATH.
   static let usual = ["/usr/sbin", "/usr/bin", "/usr/libexec", "/usr/local/sbin", "/usr/local/bin"]
 
-  /// Looks in `path` (as PATH is written), then in the usual places.
+  /// Searches `path` (in the format of PATH), then the usual directories.
   init(searchPath path: String, then usual: [String] = Self.usual) throws(EmbeddedServerError) {
     let directories = path.split(separator: ":").map(String.init).filter { $0.hasPrefix("/") } + usual
     guard let server = Self.find(["mariadbd", "mysqld"], in: directories),

@@ -1,19 +1,20 @@
 import Glibc
 
-/// The account the server runs under, and the name by which it knows *us*.
+/// The account of the server process, and the server's name for this process's account.
 ///
-/// As root: the owner of an existing data directory, else the system user `mysql`, else `nobody`. A machine where other
-/// services run as `nobody` should have a user `mysql`: processes of one user can read each other's files. Not root:
-/// we ourselves.
+/// As root: the owner of an existing data directory, otherwise the system user `mysql`, otherwise the unprivileged one.
+/// A machine with other services of the latter should have a user `mysql`: processes of one user can read each other's
+/// files. Without root: this process's user.
 struct ServerUser: Equatable {
   let id: uid_t
   let group: gid_t
   let name: String
-  /// Whether the server has to become this user, because we are root.
+  /// Whether the server must change to this user, because this process is root.
   let isAnother: Bool
 
-  /// The database account that the kernel's word on our user id opens (`unix_socket`); nil for a user id without a
-  /// name, where an account without a password has to do, behind the directory's 0700.
+  /// The database account that the kernel authenticates by this process's user ID (`unix_socket`).
+  ///
+  /// `nil` for a user ID without a name. The account then has no password, behind the directory's mode 0700.
   static var ourName: String? { name(of: geteuid()) }
 
   static func chosen(dataDirectory: String) throws(EmbeddedServerError) -> ServerUser {
@@ -33,9 +34,9 @@ struct ServerUser: Equatable {
     throw EmbeddedServerError(.directory, "as root the server needs a system user 'mysql' or 'nobody' to run as")
   }
 
-  /// The first directory on the way to `path`, itself included, that this user may not pass; nil when there is none.
+  /// Returns the first directory up to `path`, inclusive, that this user cannot enter, or `nil`.
   ///
-  /// Reads the permission bits; access lists are not considered.
+  /// It reads the permission bits, without access lists.
   func obstacle(onTheWayTo path: String) -> String? {
     guard isAnother else { return nil }
     var way: [String] = []

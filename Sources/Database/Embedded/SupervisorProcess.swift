@@ -1,11 +1,9 @@
 import Glibc
 import Runtime
 
-/// The program that keeps a private database in a process of its own: `DatabaseSupervisor` behind a command line.
 package struct SupervisorProgram: Sendable {
   package var path: String
   package var arguments: [String]
-  /// `NAME=VALUE`.
   package var environment: [String]
 
   package init(path: String, arguments: [String], environment: [String]) {
@@ -15,14 +13,17 @@ package struct SupervisorProgram: Sendable {
   }
 }
 
-/// A keeper that was just started, until it says how that went; it then lives on by itself, and is listened to for as
-/// long as both live.
+/// A started supervisor until it reports the result of its start.
+///
+/// It then continues independently, and its events are read while both live.
 struct SupervisorProcess {
   private let process: ChildProcess
   private let reports: AsyncStream<SupervisorReport>
   private let log: String
 
-  /// - Parameter tell: hears what happens to the server, on a thread of its own.
+  /// Starts the supervisor.
+  ///
+  /// The closure receives the server's events, on its own thread.
   static func start(
     _ program: SupervisorProgram, _ paths: EmbeddedPaths, tell: @escaping @Sendable (EmbeddedServer.Event) -> Void
   ) async throws(EmbeddedServerError) -> Self {
@@ -35,9 +36,10 @@ struct SupervisorProcess {
     return Self(process: process, reports: reading(report, tell), log: paths.keeperLog)
   }
 
-  /// Waits until its database answers; false when another keeper was faster.
+  /// Waits until its database responds.
   ///
-  /// When the task is cancelled it returns at once, and the keeper finds that nobody uses its database.
+  /// Returns false if another supervisor was faster. It returns immediately if the task is cancelled, and the
+  /// supervisor then finds no users.
   func isReady() async throws(EmbeddedServerError) -> Bool {
     for await report in reports {
       switch report {
@@ -54,12 +56,14 @@ struct SupervisorProcess {
       .startFailed, "the process that keeps the database ended with \(code)\n\(ErrorLog.end(of: log))")
   }
 
-  /// The lines as they come; the descriptor is closed at their end.
+  /// Returns the reports as they arrive.
+  ///
+  /// The descriptor is closed at their end.
   private static func reading(
     _ descriptor: Int32, _ tell: @escaping @Sendable (EmbeddedServer.Event) -> Void
   ) -> AsyncStream<SupervisorReport> {
     let (stream, continuation) = AsyncStream<SupervisorReport>.makeStream()
-    // A thread for the reads, which end with the keeper's output: nothing here has to end them.
+    // A thread for the reads, which end with the supervisor's output.
     DedicatedThread.start {
       var (pending, part): ([UInt8], [UInt8]) = ([], [UInt8](repeating: 0, count: 4_096))
       while true {

@@ -1,8 +1,7 @@
 package import JSON
 import Time
 
-/// What a keeper tells the process that started it: one JSON object a line, until the database answers or cannot be
-/// started.
+/// A supervisor's report to its parent: one JSON object a line, until the database responds or fails to start.
 package enum SupervisorReport: Sendable {
   case event(EmbeddedServer.Event)
   case failed(EmbeddedServerError)
@@ -26,7 +25,7 @@ package enum SupervisorReport: Sendable {
     }
   }
 
-  /// Nil for a line that no keeper writes.
+  /// Returns `nil` for an unknown line.
   init?(_ line: [UInt8]) {
     guard let object = (try? JSONReader.read(line))?.object else { return nil }
     func number(_ name: String) -> Int32 { object[name]?.integer.flatMap { Int32(exactly: $0) } ?? 0 }

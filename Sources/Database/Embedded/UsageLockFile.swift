@@ -1,25 +1,23 @@
 import CMariaDB
 import Glibc
 
-/// The file that says who uses a private database: each user holds a shared lock on it, and the keeper takes an
-/// exclusive one before it stops the server.
+/// The lock file of a private database's users: each holds a shared lock, and the supervisor takes an exclusive one
+/// before it stops the server.
 ///
-/// The locks belong to open file descriptions (fcntl(2), F_OFD_SETLK). The kernel releases them however a process ends,
-/// and tells what others hold without taking anything.
+/// The locks belong to open file descriptions (fcntl(2), F_OFD_SETLK). The kernel releases them when a process ends in
+/// any way, and reports other locks without taking one.
 final class UsageLockFile: Sendable {
-  /// What other processes hold.
+  /// The locks of other processes.
   enum Others {
     case nothing
-    /// At least one of them uses the database.
     case users
-    /// A keeper is stopping the database.
     case keeper
   }
 
   private let path: String
   private let descriptor: Int32
 
-  /// Opens the file, which is made if need be; nothing is locked yet.
+  /// Opens the file without a lock, and creates it if necessary.
   init(_ path: String) throws(EmbeddedServerError) {
     self.path = path
     descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -32,7 +30,9 @@ final class UsageLockFile: Sendable {
     close(descriptor)
   }
 
-  /// Adds this process to the users; false while a keeper is stopping the database.
+  /// Adds this process to the users.
+  ///
+  /// Returns false while a supervisor is stopping the database.
   func join() throws(EmbeddedServerError) -> Bool {
     switch file_lock_set(descriptor, F_RDLCK, 0) {
     case 0: return true
@@ -41,12 +41,12 @@ final class UsageLockFile: Sendable {
     }
   }
 
-  /// Gives the lock back, whichever it is.
+  /// Releases either lock.
   ///
-  /// Said aloud and not left to `close`: a process that is being started shares the description until its exec.
+  /// Explicit instead of by `close`: a child process shares the description until its exec.
   func leave() { _ = file_lock_set(descriptor, F_UNLCK, 0) }
 
-  /// Waits until nobody uses the database, and keeps others from joining from then on.
+  /// Waits until no process uses the database, and prevents others from joining from then on.
   func lockOut() async throws {
     while true {
       switch file_lock_set(descriptor, F_WRLCK, 0) {

@@ -1,12 +1,10 @@
 package import Purchases
 package import Time
 
-/// The ledger's purchases of one Apple account in one app, from which a verifyReceipt response is composed.
+/// The purchases of one Apple account in one app, from which a verifyReceipt response is composed.
 ///
-/// They include the purchases of the requested IDs and of the IDs that one history of Apple holds together with one of
-/// them.
+/// They are those of the requested IDs, and of the IDs in one history with them.
 package struct CustomerStatements: Sendable {
-  /// Apple's response about an ID that has no history.
   package struct Unknown: Hashable, Sendable {
     package let settledAt: Timestamp
     package let reason: String
@@ -30,12 +28,12 @@ package struct CustomerStatements: Sendable {
   package internal(set) var histories: [String: Timestamp] = [:]
   /// The requested IDs that Apple does not know.
   package internal(set) var unknown: [String: Unknown] = [:]
-  /// The last time that Apple did not know one of the requested IDs.
+  /// The last time that Apple did not know a requested ID.
   ///
-  /// Set only if Apple knows none of them and returned other histories of the app before: with another app's key Apple
+  /// Set only if Apple knows none of them and returned other histories of the app before: with another app's key it
   /// knows no ID.
   package internal(set) var forgottenSince: Timestamp?
-  /// The IDs that Apple links with one of these and that no history holds yet, for example of a new purchase.
+  /// The IDs that Apple links with these and that no history holds yet.
   package internal(set) var unheld: [String] = []
   /// Whether a lookup of one of the IDs is waiting or in flight.
   package internal(set) var hasOpenLookUp = false
@@ -48,7 +46,6 @@ package struct CustomerStatements: Sendable {
   /// The last time that Apple asked the customer to consent to a price increase, by originalTransactionId.
   package internal(set) var askedToConsent: [String: Timestamp] = [:]
 
-  /// The name of the history that holds each ID.
   var historyNames: [String: String] = [:]
 
   package init(scope: AppScope, asked: [String]) {

@@ -3,18 +3,14 @@ package import Purchases
 import Time
 
 extension LedgerStore {
-  /// The maximum number of rows of one kind for a response.
-  ///
-  /// No known customer has more.
   package static let mostKnowledge = IDResolution.mostRows
 
-  /// Returns the ledger's data about the account that owns these originalTransactionIds, read over one connection.
+  /// Returns the ledger's data about the account that owns these IDs.
   ///
-  /// It runs a few statements by key, regardless of the amount of other data. It throws `tooLarge` above `most` rows of
-  /// one kind.
+  /// Throws `tooLarge` above `most` rows of one kind.
   ///
-  /// - Parameter countsClaims: whether rows that only unsigned messages claim count too. They are skipped, but every
-  ///   holder of the app's shared secret can create any number of them. If false, read one such account at a time.
+  /// - Parameter countsClaims: whether unsigned claims count too. Strangers can create any number of them. If false,
+  ///   read one such account at a time.
   package static func knowledge(
     of ids: [String], app: App, environment: Environment, atMost most: Int = mostKnowledge,
     countsClaims: Bool = false, in session: borrowing Session
@@ -41,8 +37,7 @@ extension LedgerStore {
     for ids in knowledge.originalTransactionIDs.parts() {
       let purchases = Table.purchases.each(ids, in: scope)
       if countsClaims {
-        // Without ORDER BY the query ends at the limit. Each source may state every purchase, so a customer has up to
-        // that many rows per source.
+        // Without ORDER BY the query ends at the limit. Each source may state every purchase.
         let limit = Source.allCases.count * most
         let all = try session.query("SELECT 1 FROM \(purchases) LIMIT \(limit + 1)")
         guard all.count <= limit else { throw ReadLimit.tooLarge(most) }
@@ -74,10 +69,9 @@ extension LedgerStore {
     return knowledge
   }
 
-  /// Returns the environments that have signed data about the ID, for receipts without a signed environment.
+  /// Returns the environments with signed data about the ID, for receipts without a signed environment.
   ///
-  /// - Parameter limit: the maximum number of rows of the ID, claimed ones included. Above it the function throws
-  ///   `tooLarge`. `nil`: no limit.
+  /// - Parameter limit: the maximum number of rows, claims included. Above it: `tooLarge`. `nil`: no limit.
   package static func environments(
     naming id: String, app: App, atMost limit: Int? = nil, in session: borrowing Session
   ) throws(DatabaseError) -> Set<Environment> {
@@ -100,7 +94,6 @@ extension LedgerStore {
     return found
   }
 
-  /// Whether another lookup of one of the IDs is due.
   private static func isAskedAgain(
     _ ids: [String], _ scope: AppScope, in session: borrowing Session
   ) throws(DatabaseError) -> Bool {
@@ -116,7 +109,6 @@ extension LedgerStore {
     case history = 1, linked, work
   }
 
-  /// Reads the IDs of the account, the time of each lookup, and the open lookups.
   private static func readAccount(
     of ids: [String], atMost most: Int, into knowledge: inout CustomerStatements, in session: borrowing Session
   ) throws(DatabaseError) {
@@ -178,12 +170,11 @@ extension LedgerStore {
     knowledge.answered.removeAll { !fetched.contains($0.message) }
   }
 
-  /// Reads the times of Apple's price consent requests, only if the response depends on them.
+  /// Reads the times of Apple's price consent requests, if the response depends on them.
   ///
-  /// A customer answers a request once. An increase that is accepted later needs no consent.
+  /// A customer answers a request once. A later increase needs no consent.
   ///
-  /// - Parameter limit: the maximum number of events, claimed ones included. Above it the function throws `tooLarge`.
-  ///   `nil`: no limit.
+  /// - Parameter limit: the maximum number of events, claims included. Above it: `tooLarge`. `nil`: no limit.
   private static func readConsent(
     _ knowledge: inout CustomerStatements, atMost limit: Int?, in session: borrowing Session
   ) throws(DatabaseError) {
@@ -214,7 +205,6 @@ extension LedgerStore {
 }
 
 extension CustomerStatements {
-  /// Restricts the IDs to those of one history.
   fileprivate mutating func keepAccount() {
     let others = Set(histories.keys).subtracting(asked)
     unheld = Set(unheld).subtracting(asked).sorted()

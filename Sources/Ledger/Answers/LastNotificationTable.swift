@@ -2,19 +2,16 @@ import Database
 import Purchases
 import Time
 
-/// `heard`: the time of the last notification that Apple sent on its own initiative, by generation, app and
-/// environment.
+/// The last notification that Apple sent on its own initiative, by generation, app and environment.
 ///
-/// A separate row, since holders of an app's shared secret can send any number of V1 bodies, and a query would search
-/// for Apple's last one behind them. A commit advances the row only periodically, so that commits do not wait for each
-/// other.
+/// A separate row, since strangers' V1 bodies could hide Apple's last one. A commit advances it only periodically, so
+/// that commits do not wait for each other.
 enum LastNotificationTable {
   struct Key: Hashable, Sendable {
     let scope: AppScope
     let generation: NotificationHealth.Generation
   }
 
-  /// The maximum delay of the row.
   static let every = Interval.minutes(1)
 
   private static let insert = BulkInsert(
@@ -47,7 +44,6 @@ enum LastNotificationTable {
 }
 
 extension LedgerEntry {
-  /// The key of the row that this entry advances once it is accepted for the first time.
   var heard: LastNotificationTable.Key? {
     guard case .accepted(let accepted) = content, message.kind == .notification else { return nil }
     return LastNotificationTable.Key(

@@ -6,7 +6,6 @@ package import Time
 ///
 /// Read once for many customers.
 package struct NotificationHealth: Hashable, Sendable {
-  /// The version of the notifications that Apple sends, which decides how they are counted.
   package enum Generation: Int, Hashable, Sendable {
     /// Verified, and compared with Apple's notification history.
     case v2 = 2
@@ -15,7 +14,7 @@ package struct NotificationHealth: Hashable, Sendable {
   }
 
   package var generation: Generation
-  /// The last return of a heartbeat or the last verified message within 25 hours.
+  /// The last returned heartbeat or verified message within 25 hours.
   ///
   /// With V1, the last body.
   package var lastHeard: Timestamp?
@@ -23,7 +22,6 @@ package struct NotificationHealth: Hashable, Sendable {
   package var lostSince: Timestamp?
   /// The end of the period in which Apple's notification history was compared with the received notifications.
   package var comparedUntil: Timestamp?
-  /// The end of the last day with a missing or refused notification.
   package var gapsEndedAt: Timestamp?
 
   package init(
@@ -37,13 +35,12 @@ package struct NotificationHealth: Hashable, Sendable {
     self.gapsEndedAt = gapsEndedAt
   }
 
-  /// How long a message proves that notifications arrive.
+  /// The time for which a message proves that notifications arrive.
   ///
   /// Heartbeats come once a day.
   package static let heard = Interval.hours(25)
 
-  /// Returns the time of the last notification of each generation, to a minute, from any sender whose message was
-  /// accepted.
+  /// Returns the time of the last accepted notification of each generation, to a minute, from any sender.
   package static func lastHeard(
     of scope: AppScope, in session: borrowing Session
   ) throws(DatabaseError) -> [Generation: Timestamp] { try LastNotificationTable.last(of: scope, in: session) }

@@ -1,7 +1,6 @@
 package import Database
 package import Time
 
-/// The requests without a password that get subscriptions in the response.
 package enum AnswerClients: String, Hashable, Sendable, CaseIterable {
   /// Only requests with the app's shared secret.
   case password
@@ -11,7 +10,6 @@ package enum AnswerClients: String, Hashable, Sendable, CaseIterable {
 
 /// `answer_readings` and `answer_clients`: the policies for an app's verifyReceipt responses.
 extension PolicyTable {
-  /// Returns the rows of `answer-rules.tsv` that an operator chose instead of the defaults, in order.
   package static func answerReadings(of app: App, in session: borrowing Session) throws(DatabaseError) -> [String] {
     var readings: [String] = []
     for row in try session.query(
@@ -30,9 +28,9 @@ extension PolicyTable {
 
   /// Replaces the chosen rows.
   ///
-  /// An empty array restores every default.
+  /// An empty array restores the defaults.
   ///
-  /// - Parameter readings: rows that `ComposerRules` accepts together. This function does not check them.
+  /// - Parameter readings: rows that `ComposerRules` accepts together, unchecked.
   package static func set(
     answerReadings readings: [String], of app: App, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) {

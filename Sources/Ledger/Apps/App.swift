@@ -1,8 +1,5 @@
-/// An app in migration to App Store Server API.
 package struct App: Hashable, Sendable {
   /// The app's number in this database.
-  ///
-  /// It has no meaning outside.
   package struct ID: Hashable, Sendable, Comparable {
     package let number: Int
 

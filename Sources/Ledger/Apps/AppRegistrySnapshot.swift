@@ -2,7 +2,6 @@ package import JSON
 import Rollout
 package import Signing
 
-/// A snapshot of every registered app, which the service uses instead of a query for each request.
 package struct AppRegistrySnapshot: Sendable {
   private let byBundleID: [String: App]
   private let byToken: [Digest: App]
@@ -12,13 +11,13 @@ package struct AppRegistrySnapshot: Sendable {
   private let denyingUnproven: Set<App.ID>
   private let readings: [App.ID: [String]]
   private let clients: [App.ID: AnswerClients]
-  /// Finds the apps' shared secrets in texts, the retired ones too, so that logs and copies do not reveal them.
+  /// Finds the apps' shared secrets in texts, even retired ones.
   package let secretFilter: SecretFilter
   /// The registered shared secrets that do not open here.
   package let unopened: [CredentialTable.Unopened]
   /// Whether a valid shared secret is sealed under another master key.
   ///
-  /// A damaged secret does not count: it is no reason to stop.
+  /// Damaged secrets do not count.
   package var hasSecretOfAnotherKey: Bool { unopened.contains { $0.isOfAnotherKey && !$0.isRetired } }
   /// The missing setup of registered apps, by app.
   package let gaps: [MissingSetup]
@@ -26,17 +25,16 @@ package struct AppRegistrySnapshot: Sendable {
   ///
   /// If so, the sender of each must be checked first.
   package let passesAnythingThrough: Bool
-  /// Whether Switchyard answers verifyReceipt of any app, for some customers at least.
+  /// Whether Switchyard answers verifyReceipt of any app.
   ///
   /// If so, each request must be parsed first.
   package let answersAnything: Bool
-  /// Whether any app's responses are compared with Apple's.
   package let comparesAnything: Bool
 
   /// - Parameters:
   ///   - denyingUnproven: the apps whose unproven messages are not forwarded.
   ///   - readings: the rows of `answer-rules.tsv` that apps chose.
-  ///   - clients: the requests without a password that get subscriptions. Apps without an entry have `password`.
+  ///   - clients: the requests without a password that get subscriptions. Default: `password`.
   package init(
     apps: [App], tokens: [Digest: App.ID], flags: [AppScope: StageRecord] = [:], destinations: [Destination] = [],
     secrets: SharedSecrets = SharedSecrets(), secretFilter: SecretFilter = SecretFilter(),
@@ -65,41 +63,35 @@ package struct AppRegistrySnapshot: Sendable {
 
   package subscript(bundleID: String) -> App? { byBundleID[bundleID] }
 
-  /// Returns the app's stage in an environment, or `nil` if it has no stage, as in Xcode's.
+  /// Returns the app's stage, or `nil` in an environment without one, as in Xcode's.
   package func flag(of scope: AppScope) -> StageRecord? { flags[scope] }
 
-  /// A number that changes with every change of a stage.
   package var mark: Int64 { flags.values.reduce(0) { $0 + $1.epoch } }
 
   /// Returns the app's destination if it is enabled.
   package func legacyDestination(of scope: AppScope) -> Destination? { legacy[scope] }
 
-  /// Whether unverified messages of the app are forwarded to its destination.
   package func forwardsUnproven(_ app: App) -> Bool { !denyingUnproven.contains(app.id) }
 
-  /// Returns the rows of `answer-rules.tsv` that replace the app's defaults, in order.
   package func answerReadings(of app: App) -> [String] { readings[app.id] ?? [] }
 
   package func answerClients(of app: App) -> AnswerClients { clients[app.id] ?? .password }
 
   /// Returns the app of a bearer token.
   ///
-  /// The lookup uses the token's SHA-256, so timing does not reveal the token.
+  /// It compares SHA-256 digests, so timing does not reveal the token.
   package func app(token: String) -> App? { byToken[.sha256(Array(token.utf8))] }
 
   /// Returns the app whose client has this certificate, as a trusted proxy reports it.
   package func app(certificate: CertificateFingerprint) -> App? { app(token: TokenTable.text(of: certificate)) }
 
-  /// Whether the app has a valid shared secret that opens here.
   package func hasSecret(_ app: App) -> Bool { secrets.hasAny(of: app.id) }
 
-  /// Whether the app has a valid shared secret that does not open here.
   package func hasUnopenedSecret(_ app: App) -> Bool { unopened.contains { $0.app == app.id && !$0.isRetired } }
 
-  /// Whether `secret` is one of the app's valid secrets.
   package func accepts(_ secret: String, of app: App) -> Bool { !secrets.holders(of: secret, among: [app]).isEmpty }
 
-  /// Whether a V1 body belongs to another app by its shared secret and does not name this app.
+  /// Whether a V1 body has another app's shared secret and does not name this app.
   ///
   /// Apple may send the account's secret, which is not registered for each app.
   package func isOfAnother(_ body: JSONObject, than app: App) -> Bool {

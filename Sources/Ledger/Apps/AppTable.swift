@@ -6,7 +6,6 @@ package import Time
 
 /// `apps`, `app_tokens`, `credentials` and `flags`.
 package enum AppTable {
-  /// Returns the registered apps, and the removed ones on request.
   package static func all(includingRemoved: Bool = false, in session: borrowing Session) throws(DatabaseError) -> [App]
   {
     var apps: [App] = []
@@ -21,8 +20,7 @@ package enum AppTable {
     return apps
   }
 
-  /// Returns the apps, the digests of their valid tokens, their stages and, with the master keys, their valid shared
-  /// secrets.
+  /// Returns the apps, with the valid shared secrets only if the master keys are given.
   package static func directory(
     with keys: Keyring? = nil, in session: borrowing Session
   ) throws(DatabaseError) -> AppRegistrySnapshot {

@@ -2,12 +2,11 @@ package import Database
 package import JSON
 package import Time
 
-/// `audit`: the author, time, subject and reason of each change to an app or stage.
+/// `audit`: the changes of apps and stages.
 ///
 /// Rows are only added.
 package enum AuditTable {
   package struct Record: Sendable {
-    /// The position in the order of the entries.
     package let id: Int64
     package let at: Timestamp
     package let actor: String
@@ -32,7 +31,6 @@ package enum AuditTable {
       """)
   }
 
-  /// Returns the facts of the entries that a process announces, by entry ID.
   package static func facts(
     from process: [UInt8], in session: borrowing Session
   ) throws(DatabaseError) -> [Int64: JSONObject] {
@@ -46,8 +44,8 @@ package enum AuditTable {
   /// Returns the newest entries about `subject`, newest first.
   ///
   /// - Parameters:
-  ///   - actions: the prefix of their actions. `nil`: all.
-  ///   - beginning: the prefix of their reasons, for example an environment. `nil`: all.
+  ///   - actions: a prefix of their actions. `nil`: all.
+  ///   - beginning: a prefix of their reasons. `nil`: all.
   package static func newest(
     of subject: String, actions: StaticString? = nil, beginning: String? = nil, limit: Int,
     in session: borrowing Session
@@ -60,7 +58,7 @@ package enum AuditTable {
 
   /// Returns the newest entry about `subject` with one of these actions, or `nil`.
   ///
-  /// - Parameter beginning: the prefix of its reason, for example an environment.
+  /// - Parameter beginning: a prefix of its reason.
   package static func last(
     of subject: String, among actions: [StaticString], beginning: String, in session: borrowing Session
   ) throws(DatabaseError) -> Record? {

@@ -45,7 +45,6 @@ package enum CredentialTable {
     package let name: String
   }
 
-  /// Returns the credentials that do not open with these keys, the retired ones too.
   package static func unopened(
     with keys: Keyring, in session: borrowing Session
   ) throws(DatabaseError) -> [Lost] {
@@ -59,7 +58,6 @@ package enum CredentialTable {
     return lost
   }
 
-  /// Deletes a credential that cannot be opened.
   package static func delete(_ credential: Lost, in session: borrowing Session) throws(DatabaseError) {
     _ = try session.execute(
       """
@@ -73,9 +71,7 @@ package enum CredentialTable {
     try !session.query("SELECT 1 FROM credentials LIMIT 1").isEmpty
   }
 
-  /// Whether the app has a credential of this kind in use.
-  ///
-  /// It may not open under this master key.
+  /// Whether the app has a credential of this kind in use, even one that does not open here.
   package static func has(_ kind: Kind, of app: App, in session: borrowing Session) throws(DatabaseError) -> Bool {
     try !session.query(
       """
@@ -84,9 +80,6 @@ package enum CredentialTable {
     ).isEmpty
   }
 
-  /// Returns the apps that have a credential of this kind in use.
-  ///
-  /// It may not open under this master key.
   package static func apps(with kind: Kind, in session: borrowing Session) throws(DatabaseError) -> Set<App.ID> {
     var apps: Set<App.ID> = []
     for row in try session.query(
@@ -97,7 +90,6 @@ package enum CredentialTable {
     return apps
   }
 
-  /// Returns the credentials in use, without their secrets.
   package static func list(of app: App, in session: borrowing Session) throws(DatabaseError) -> [Record] {
     var entries: [Record] = []
     for row in try session.query(
@@ -124,7 +116,6 @@ package enum CredentialTable {
     package let retiredAt: Timestamp?
   }
 
-  /// A credential whose secret does not open here.
   package struct Unopened: Hashable, Sendable {
     package let app: App.ID
     package let name: String
@@ -147,10 +138,8 @@ package enum CredentialTable {
     }
   }
 
-  /// Returns the opened credentials of this kind of all apps in service, and those that do not open: one damaged secret
-  /// must not disable the others.
-  ///
-  /// - Parameter retired: whether credentials that are no longer valid are included.
+  /// Returns the credentials of all apps in service that open, and those that do not: one damaged secret must not
+  /// disable the others.
   package static func open(
     _ kind: Kind, with keys: Keyring, retired: Bool = false, in session: borrowing Session
   ) throws(DatabaseError) -> (opened: [Opened], unopened: [Unopened]) {
@@ -183,9 +172,7 @@ package enum CredentialTable {
 
   /// Invalidates a credential.
   ///
-  /// Returns false if there is no valid one of this name.
-  ///
-  /// The sealed secret stays, so that it can be redacted from clear text.
+  /// Returns false if there is no valid one of this name. The sealed secret stays, so that it can be redacted.
   package static func retire(
     _ name: String, kind: Kind, of app: App, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) -> Bool {

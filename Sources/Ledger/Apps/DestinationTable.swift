@@ -2,11 +2,9 @@ package import Database
 import Purchases
 package import Time
 
-/// An endpoint that receives an app's messages.
+/// An endpoint for an app's messages.
 package struct Destination: Hashable, Sendable {
   /// The destination's number in this database.
-  ///
-  /// It has no meaning outside.
   package struct ID: Hashable, Sendable, Comparable {
     package let number: Int
 
@@ -15,13 +13,10 @@ package struct Destination: Hashable, Sendable {
     package static func < (a: Self, b: Self) -> Bool { a.number < b.number }
   }
 
-  /// The form of the sent messages.
   package enum Form: String, Hashable, Sendable, CaseIterable {
-    /// The received body, byte for byte.
     case asReceived = "received"
   }
 
-  /// The name of the destination that receives forwarded requests.
   package static let legacy = "legacy"
 
   package let id: ID
@@ -32,7 +27,9 @@ package struct Destination: Hashable, Sendable {
   /// Whether messages are sent and new ones are added to the outbox.
   package let isEnabled: Bool
 
-  /// The host and port, the only part of the URL in logs and the audit, since paths and queries may hold secrets.
+  /// The host and port.
+  ///
+  /// Logs and the audit omit the rest, which may hold secrets.
   package var host: String { Self.host(of: url) }
 
   package static func host(of url: String) -> String {
@@ -51,9 +48,7 @@ package struct Destination: Hashable, Sendable {
   }
 }
 
-/// `destinations`: the endpoints that receive apps' messages.
 package enum DestinationTable {
-  /// Returns every destination, in the order of creation.
   package static func all(in session: borrowing Session) throws(DatabaseError) -> [Destination] {
     var found: [Destination] = []
     for row in try session.query(

@@ -4,19 +4,19 @@ package import Time
 
 /// `master_keys`: the ID of the one master key that seals this database.
 ///
-/// It prevents two machines, each with its own data directory, from sealing rows under two keys.
+/// It prevents two machines from sealing rows under two keys.
 package enum MasterKeyTable {
-  /// Returns the ID of the key, or `nil` before the first key is claimed.
   package static func inUse(in session: borrowing Session) throws(DatabaseError) -> String? {
     try session.query("SELECT key_id FROM master_keys").first?.text("key_id")
   }
 
-  /// Returns the time when the key was claimed.
   package static func since(in session: borrowing Session) throws(DatabaseError) -> Timestamp? {
     try session.query("SELECT since FROM master_keys").first?.optionalMilliseconds("since")
   }
 
-  /// Makes `key` the database's key if it has no key, and returns the ID of the database's key.
+  /// Makes `key` the database's key if it has no key.
+  ///
+  /// Returns the ID of the database's key.
   package static func claim(
     _ key: MasterKey, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) -> String? {

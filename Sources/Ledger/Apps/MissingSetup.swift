@@ -7,7 +7,7 @@ package enum MissingSetup: Hashable, Sendable {
   case noLegacyURL(App, Environment)
   /// Forwarding is on without a shared secret: V1 notifications are quarantined and forwarded as unproven.
   case noSharedSecret(App)
-  /// The app has no key of the App Store Server API, so Switchyard cannot ask Apple about it.
+  /// The app has no key of the App Store Server API.
   case noAPIKey(App)
 
   package var app: App {
@@ -28,7 +28,6 @@ package enum MissingSetup: Hashable, Sendable {
     }
   }
 
-  /// Returns the missing setup of all registered apps, by app, forwarding first.
   package static func all(in session: borrowing Session) throws(DatabaseError) -> [MissingSetup] {
     all(
       of: try AppTable.all(in: session), forwarding: try DestinationTable.all(in: session),
@@ -37,9 +36,9 @@ package enum MissingSetup: Hashable, Sendable {
   }
 
   /// - Parameters:
-  ///   - destinations: the destinations of any app. Disabled ones forward no messages.
-  ///   - secretive: the apps that have a shared secret in use, even if it does not open here.
-  ///   - keyed: the apps that have a key in use, even if it does not open here.
+  ///   - destinations: of any app. Disabled ones forward no messages.
+  ///   - secretive: the apps with a shared secret in use, even one that does not open here.
+  ///   - keyed: the apps with a key in use, even one that does not open here.
   static func all(
     of apps: [App], forwarding destinations: [Destination], withSecret secretive: Set<App.ID>,
     withKey keyed: Set<App.ID>

@@ -4,7 +4,6 @@ package import Time
 
 /// `revoked_certificates`: the revocations that responders reported, shared by all processes and kept over restarts.
 package enum RevokedCertificateTable {
-  /// Returns the revocation date of each certificate, by fingerprint.
   package static func all(in session: borrowing Session) throws(DatabaseError) -> [Digest: Timestamp] {
     var all: [Digest: Timestamp] = [:]
     for row in try session.query("SELECT fingerprint, revoked_at FROM revoked_certificates") {

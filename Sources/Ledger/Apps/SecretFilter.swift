@@ -1,12 +1,10 @@
 import Signing
 
-/// A search filter for the shared secrets of the registered apps, the retired ones too.
+/// A search filter for the shared secrets of the registered apps, even retired ones.
 ///
-/// It finds only secrets of 32 hexadecimal digits, as Apple creates them, in upper or lower case. A search costs about
-/// the same for any text: a rolling hash of 32 digits finds candidates, and a code under the filter's own key confirms
-/// them. The filter does not hold the secrets.
+/// It finds 32 hexadecimal digits, as Apple creates secrets, in either case. A rolling hash finds candidates, and a
+/// code under the filter's own key confirms them. It does not hold the secrets.
 package struct SecretFilter: Sendable {
-  /// The text that replaces a secret, which cannot be recovered from it.
   package static let marker = "[redacted]"
   package static let digits = 32
 
@@ -24,9 +22,9 @@ package struct SecretFilter: Sendable {
   /// They are kept unchanged.
   private var exempt: Set<String> = []
 
-  /// Creates a filter for these secrets.
+  /// Creates a filter for secrets in Apple's format.
   ///
-  /// Secrets that differ from Apple's format are ignored.
+  /// Others are ignored.
   ///
   /// - Parameter names: the bundle IDs of registered apps.
   package init(_ secrets: [[UInt8]] = [], sparing names: [String] = []) {
@@ -51,7 +49,7 @@ package struct SecretFilter: Sendable {
 
   private static let purpose = "secret filter"
 
-  /// Whether the text is the name of a registered app, and is kept regardless of a secret in it.
+  /// Whether the text is the name of a registered app, which is kept even with a secret in it.
   package func spares(_ text: String) -> Bool { exempt.contains(text) }
 
   /// Returns the text with a marker instead of each secret.
@@ -75,12 +73,10 @@ package struct SecretFilter: Sendable {
     return result + bytes[taken...]
   }
 
-  /// Whether the bytes contain a secret.
   package func isFound(in bytes: [UInt8]) -> Bool {
     !places(in: bytes).isEmpty
   }
 
-  /// Returns the ranges of the secrets, in order.
   private func places(in bytes: [UInt8]) -> [Range<Int>] {
     // Repeated secrets are confirmed once.
     var (places, found): ([Range<Int>], Set<[UInt8]>) = ([], [])
@@ -101,7 +97,6 @@ package struct SecretFilter: Sendable {
     return places
   }
 
-  /// Adds the ranges of the secrets in a run of digits.
   private func search(_ bytes: [UInt8], _ row: Range<Int>, _ places: inout [Range<Int>], _ found: inout Set<[UInt8]>) {
     guard row.count >= Self.digits else { return }
     var (hash, start): (UInt64, Int) = (0, row.lowerBound)
@@ -127,7 +122,6 @@ package struct SecretFilter: Sendable {
 }
 
 extension UInt8 {
-  /// Whether the byte is a hexadecimal digit in ASCII, in upper or lower case.
   package var isHexDigit: Bool {
     switch self {
     case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),

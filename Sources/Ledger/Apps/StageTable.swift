@@ -3,7 +3,6 @@ package import Purchases
 package import Rollout
 package import Time
 
-/// An app's stage in one environment, with the numbers of changes.
 package struct StageRecord: Hashable, Sendable {
   package let environment: Environment
   package let stage: Stage
@@ -18,7 +17,6 @@ package struct StageRecord: Hashable, Sendable {
   ///
   /// Empty until the first ramp.
   package let salt: String
-  /// The time when the stage or its share was set.
   package let changedAt: Timestamp
   /// The time when recording of notifications last started or stopped, before which no evidence counts.
   ///
@@ -44,7 +42,7 @@ package struct StageRecord: Hashable, Sendable {
     self.salt = salt
   }
 
-  /// Whether Switchyard still answers every customer that it answered by the earlier record of the same scope.
+  /// Whether Switchyard still answers every customer that it answered by the earlier record.
   package func answersAll(answeredBy earlier: StageRecord) -> Bool {
     if epoch == earlier.epoch { return true }
     switch stage.answers {
@@ -59,7 +57,6 @@ package struct StageRecord: Hashable, Sendable {
   }
 }
 
-/// `flags`: the stage of each app in each environment.
 package enum StageTable {
   package static func all(in session: borrowing Session) throws(DatabaseError) -> [AppScope: StageRecord] {
     var flags: [AppScope: StageRecord] = [:]
@@ -93,10 +90,8 @@ package enum StageTable {
 
   /// Sets the stage and advances the epoch.
   ///
-  /// Returns false, without a change, if another process changed the stage first.
-  ///
-  /// If the change affects the processing of notifications, it waits for writers that have not committed yet
-  /// (`OutboxTable.roads`). A later writer is refused with the old epoch.
+  /// Returns false, without a change, if another process changed the stage first. A change to the processing of
+  /// notifications waits for uncommitted writers. A later writer is refused with the old epoch.
   ///
   /// - Parameters:
   ///   - share: for `ramp`.
@@ -125,8 +120,7 @@ package enum StageTable {
 
   /// Sets `shadow` if the stage is `shadow` or a later one, for any epoch.
   ///
-  /// - Returns: The previous stage with its share, or `nil` without a change if the stage is an earlier one in which
-  ///   Apple answers.
+  /// - Returns: The previous stage with its share, or `nil`, without a change, in an earlier stage.
   package static func stop(
     _ scope: AppScope, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) -> (Stage, RampPercentage?)? {
@@ -143,7 +137,6 @@ package enum StageTable {
     return (stage, share)
   }
 
-  /// Accepts the app's present IDs without a history.
   package static func accept(
     _ ids: AcceptedIDs, of scope: AppScope, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) {
@@ -154,14 +147,12 @@ package enum StageTable {
   }
 }
 
-/// The reason why accepted IDs have no history.
 package enum AcceptedIDs: Sendable {
   /// Apple's API does not know them (4040010).
   case unknown
   /// Their bulk migration was canceled before a lookup.
   case cancelled
 
-  /// The text for messages.
   package var name: String {
     switch self {
     case .unknown: "unknown ids"

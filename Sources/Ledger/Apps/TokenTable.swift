@@ -33,8 +33,7 @@ package enum TokenTable {
     try accept(text(of: certificate), for: app, label: label, at: now, in: session)
   }
 
-  /// The line break prevents a client from sending the fingerprint, which is not secret, as a token: a header cannot
-  /// contain one.
+  /// The line break prevents a client from sending the public fingerprint as a token: headers cannot contain one.
   static func text(of certificate: CertificateFingerprint) -> String { "certificate\n\(certificate.digest.hex)" }
 
   /// Accepts a token that was created elsewhere.

@@ -1,9 +1,7 @@
 package import Database
 package import Time
 
-/// Whether unproven messages are forwarded to the app's destination.
-///
-/// The destination judged such messages itself before Switchyard received them.
+/// Whether unproven messages are forwarded to the app's destination, which may judge them itself.
 package enum UnprovenForwarding: String, Hashable, Sendable, CaseIterable {
   /// Forwards them, in a separate queue.
   case allow
@@ -20,7 +18,6 @@ package enum UnprovenForwardingTable {
     return try row.map(policy) ?? .allow
   }
 
-  /// Returns the apps whose unproven messages are not forwarded.
   static func denying(in session: borrowing Session) throws(DatabaseError) -> Set<App.ID> {
     var apps: Set<App.ID> = []
     for row in try session.query("SELECT app, policy FROM unproven_forwarding") where try policy(row) == .deny {

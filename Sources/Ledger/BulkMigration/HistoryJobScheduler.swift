@@ -4,21 +4,17 @@ package import Time
 
 /// Queues a job's IDs for lookups, a few at a time, and records the results.
 ///
-/// One process does this for a job. `work` holds only the IDs whose lookup is soon: IDs of active customers go first,
-/// changes of other customers do not wait behind a migration, and a pause leaves few of them.
+/// One process does this for a job. `work` holds only IDs whose lookup is soon, so that other customers do not wait
+/// behind a migration.
 package struct HistoryJobScheduler: Sendable {
-  /// The result of one turn.
   package struct Turn: Hashable, Sendable {
-    /// Whether another process hands out the IDs.
     package var isElsewhere = false
     package var handedOut = 0
     /// Customers to look up because of those IDs.
     ///
     /// 0 without an allowance.
     package var calls = 0
-    /// IDs that got their final result since the last turn.
     package var ended = 0
-    /// IDs with an open lookup.
     package var asked = 0
     package var isDone = false
   }
@@ -68,7 +64,6 @@ package struct HistoryJobScheduler: Sendable {
     return turn
   }
 
-  /// Ends this process's lease, so that another one can hand out IDs.
   package func release(in session: borrowing Session) throws(DatabaseError) {
     _ = try session.execute("DELETE FROM migration_hand_outs WHERE job = \(job) AND owner = \(owner)")
   }
@@ -86,7 +81,7 @@ package struct HistoryJobScheduler: Sendable {
     return try row?.bytes("owner") == owner
   }
 
-  /// Returns the apps and environments with waiting IDs.
+  /// Returns the scopes with waiting IDs.
   ///
   /// One index lookup finds each.
   private func waitingPlaces(in session: borrowing Session) throws(DatabaseError) -> [MigrationAccountTable.CountScope]
@@ -117,7 +112,7 @@ package struct HistoryJobScheduler: Sendable {
 
   /// Hands out the first IDs of a scope.
   ///
-  /// Returns their number and, if `most` limits it, the number of customers to look up.
+  /// Returns their number and, with a limit `most`, that of the customers to look up.
   private func handOut(
     in place: MigrationAccountTable.CountScope, limit: Int, calls most: Int?, at now: Timestamp,
     _ session: borrowing Session
@@ -172,10 +167,9 @@ package struct HistoryJobScheduler: Sendable {
     }
   }
 
-  /// Records the IDs that got their final result, and returns their number.
   private func note(in session: borrowing Session) throws(DatabaseError) -> Int {
-    // An ID without an environment was looked up in those that know it, or in Production. Each environment has its own
-    // query: with both in one condition the server reads all work of the app for each ID.
+    // An ID without an environment was looked up in those that know it, or in Production. Separate queries: with both
+    // in one condition the server reads all work of the app for each ID.
     var answers: [MigrationAccountTable.CountScope: [String: HistoryJobTable.State]] = [:]
     for row in try session.query(
       """

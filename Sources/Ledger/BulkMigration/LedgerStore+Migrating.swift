@@ -4,9 +4,9 @@ import Signing
 import Synchronization
 
 extension LedgerStore {
-  /// Writes a step in one transaction: its findings, counts and IDs, and the new position of the part.
+  /// Writes a step in one transaction: its findings, counts, IDs and end position.
   ///
-  /// Repetition changes nothing, since the part is then at the end of the step.
+  /// Repetition changes nothing, since the part is then at that position.
   package func take(_ step: MigrationStep) async throws(DatabaseError) -> MigrationStep.Outcome {
     let headers = writtenHeaders.withLock { $0 }
     let stored = step.rows.map { row in

@@ -2,13 +2,11 @@ package import Database
 package import Purchases
 import Time
 
-/// The outcomes of all rows and IDs of a job, at one moment.
 package struct MigrationCounts: Hashable, Sendable {
   package var rows = 0
   package var usable = 0
   package var duplicates = 0
   package var withoutPurchases = 0
-  /// The duplicates that name another user than earlier rows.
   package var links = 0
   package var rejected: [String: Int] = [:]
   package var ids = 0
@@ -18,11 +16,9 @@ package struct MigrationCounts: Hashable, Sendable {
 
   package init() {}
 
-  /// IDs without a final result.
   package var open: Int { ids - settled - unknown - failed }
   package var allRejected: Int { rejected.values.reduce(0, +) }
 
-  /// Whether the counts add up.
   package var balances: Bool {
     rows == usable + duplicates + withoutPurchases + allRejected && open >= 0 && links <= duplicates
   }
@@ -42,9 +38,6 @@ package struct MigrationCounts: Hashable, Sendable {
   }
 }
 
-/// A counted outcome of a job.
-///
-/// Its name is the key in the table.
 package enum MigrationOutcome: Hashable, Sendable {
   case usable, duplicate, withoutPurchases, link
   case rejected(String)
@@ -109,11 +102,9 @@ package enum MigrationAccountTable {
     _ = try session.insert(insert, rows: rows.inKeyOrder(columns: 5))
   }
 
-  /// Returns a job's counts by app and environment, as of one moment.
+  /// Returns a job's counts by app and environment.
   ///
-  /// `rows` is counted separately, in total.
-  ///
-  /// One statement, since two would see two moments.
+  /// `rows` is only in the total. One statement, since two would see two moments.
   package static func read(
     _ job: Int, in session: borrowing Session
   ) throws(DatabaseError) -> (all: MigrationCounts, byPlace: [CountScope: MigrationCounts]) {

@@ -4,9 +4,7 @@ import Purchases
 /// `migration_ids`: the IDs of a job to look up at Apple, and the result of each.
 enum MigrationIDTable {
   enum State: Int {
-    /// Not handed out yet.
     case waiting = 0
-    /// The lookup is open.
     case asked = 1
     case settled = 2
     case unknown = 3
@@ -41,9 +39,9 @@ enum MigrationIDTable {
   private static let insert = BulkInsert(
     into: "INSERT IGNORE INTO migration_ids (job, app, environment, id, priority) VALUES")
 
-  /// Adds the IDs that the job does not have yet, and returns the number of new ones by scope.
+  /// Adds the new IDs, and returns their number by scope.
   ///
-  /// An ID that an active customer has keeps that priority, regardless of other customers that have it.
+  /// An ID of an active customer keeps that priority, even if others have it too.
   static func add(
     _ ids: [New], job: Int, in session: borrowing Session
   ) throws(DatabaseError) -> [MigrationAccountTable.CountScope: Int] {

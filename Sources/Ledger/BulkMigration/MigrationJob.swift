@@ -2,7 +2,6 @@ package import JSON
 package import Purchases
 package import Time
 
-/// A bulk migration: an operator's request and its state.
 package struct MigrationJob: Hashable, Sendable {
   /// The state, with its number in the table.
   package enum State: Int, Hashable, Sendable, CaseIterable {
@@ -17,7 +16,6 @@ package struct MigrationJob: Hashable, Sendable {
     case failed = 5
 
     package var name: String { "\(self)" }
-    /// Whether the job can never continue.
     package var isFinal: Bool { self == .done || self == .cancelled }
   }
 
@@ -33,30 +31,26 @@ package struct MigrationJob: Hashable, Sendable {
   /// The environment of rows that do not name one.
   package let environment: Environment?
   package let settings: MigrationSettings
-  /// The reason of a failure, or the operator's reason for a pause.
+  /// The reason of a failure or of a pause.
   ///
   /// `nil` while the job can continue, or without a reason.
   package let trouble: String?
 
-  /// The operator's reason for a pause.
   package var pauseReason: String? { state == .paused ? trouble : nil }
-  /// The reason of the failure.
   package var failure: String? { state == .failed ? trouble : nil }
 }
 
-/// The settings that an operator may change while a job runs, and the warnings that the operator accepted at its start.
+/// The settings that an operator may change while a job runs, and the accepted warnings.
 package struct MigrationSettings: Hashable, Sendable {
   /// The maximum number of history requests per second.
   ///
   /// `nil`: as many as Apple allows.
   package var callsPerSecond: Int?
-  /// The maximum number of rows read per second.
   package var rowsPerSecond: Int?
   /// The hours of the day, in UTC, in which the job works.
   ///
   /// `nil`: all day.
   package var hours: MigrationHours?
-  /// The warnings that the operator accepted.
   package var accepted: [String] = []
 
   package init() {}

@@ -3,9 +3,7 @@ import JSON
 package import Purchases
 package import Time
 
-/// `migration_jobs`: the bulk migrations that operators requested.
 package enum MigrationJobTable {
-  /// A part of the sources at the beginning of the job.
   package struct NewPart: Sendable {
     package let source: String
     package let sealed: [UInt8]?
@@ -16,7 +14,6 @@ package enum MigrationJobTable {
     }
   }
 
-  /// Adds a running job with its parts, and returns its number.
   package static func add(
     _ parts: [NewPart], app: App?, environment: Environment?, settings: MigrationSettings, by author: String,
     at now: Timestamp, in session: borrowing Session
@@ -38,7 +35,6 @@ package enum MigrationJobTable {
     return job
   }
 
-  /// Returns `nil` if there is no such job.
   package static func find(_ id: Int, in session: borrowing Session) throws(DatabaseError) -> MigrationJob? {
     try read("WHERE id = \(id)", in: session).first
   }

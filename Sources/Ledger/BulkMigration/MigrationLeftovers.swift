@@ -1,7 +1,6 @@
 package import Database
 package import Purchases
 
-/// An ID of a job that has no history, with the reason.
 package struct UnresolvedID: Hashable, Sendable {
   package enum State: String, Hashable, Sendable { case open, unknown, failed }
 
@@ -15,7 +14,6 @@ package struct UnresolvedID: Hashable, Sendable {
   package let reason: String
 }
 
-/// The IDs of a job without a history, with their reasons.
 package enum MigrationLeftovers {
   /// Returns the number of a job's IDs by app, state and reason, most frequent first.
   package static func counts(
@@ -37,7 +35,6 @@ package enum MigrationLeftovers {
     return counts
   }
 
-  /// Returns the IDs, those with a final result first.
   package static func list(
     of job: Int, limit: Int, in session: borrowing Session
   ) throws(DatabaseError) -> [UnresolvedID] {
@@ -61,8 +58,7 @@ package enum MigrationLeftovers {
 
   /// The IDs of a job that have no history, each with its work in both environments.
   ///
-  /// One row of `work` for each ID and environment: with a list of environments the server would read every row of the
-  /// app for each ID.
+  /// One join for each environment: with a list the server would read every row of the app for each ID.
   private static func rows(of job: Int) -> SQL {
     func work(_ name: SQL, _ environment: Environment) -> SQL {
       """

@@ -22,7 +22,6 @@ package struct SourcePosition: Hashable, Sendable {
 package struct MigrationPart: Hashable, Sendable {
   package let job: Int
   package let number: Int
-  /// The description of the source, in JSON.
   package let source: String
   /// The credentials of the source, sealed.
   package let sealed: [UInt8]?
@@ -43,7 +42,6 @@ package struct MigrationPart: Hashable, Sendable {
   }
 }
 
-/// The state of a part, for reports.
 package struct MigrationPartReport: Hashable, Sendable {
   package let number: Int
   package let source: String

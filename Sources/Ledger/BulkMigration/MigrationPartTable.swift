@@ -1,7 +1,7 @@
 package import Database
 package import Time
 
-/// `migration_parts`: the process that reads each part, and the position up to which it is in the ledger.
+/// `migration_parts`: the process that reads each part, and its position.
 package enum MigrationPartTable {
   /// Leases a part that no process reads, or returns `nil`.
   ///
@@ -98,7 +98,7 @@ package enum MigrationPartTable {
     return try row.milliseconds("lease_until")
   }
 
-  /// Returns the end of the lease for handing out a job's IDs, with or without waiting IDs.
+  /// Returns the end of the lease for handing out a job's IDs.
   ///
   /// A blocked process does not extend it.
   package static func handOutLease(
@@ -109,7 +109,6 @@ package enum MigrationPartTable {
     return try row.milliseconds("lease_until")
   }
 
-  /// Whether a part of the job is not read to its end.
   package static func hasOpen(_ job: Int, in session: borrowing Session) throws(DatabaseError) -> Bool {
     try !session.query("SELECT 1 FROM migration_parts WHERE job = \(job) AND state = 0 LIMIT 1").isEmpty
   }

@@ -1,6 +1,5 @@
 package import Database
 
-/// `migration_rejects`: the positions of the rejected rows of a job in its sources.
 package enum MigrationRejectTable {
   private static let insert = BulkInsert(
     into: "INSERT INTO migration_rejects (job, part, file, position, row_key, line, reason) VALUES")
@@ -18,7 +17,6 @@ package enum MigrationRejectTable {
     _ = try session.insert(insert, rows: rows)
   }
 
-  /// A rejected row with its position and reason.
   package struct Record: Sendable {
     package let number: Int64
     package let part: Int

@@ -4,20 +4,16 @@ import Signing
 
 /// Receipts of a bulk migration, in the order of the digests of their contents.
 ///
-/// That order is independent of the receipts' data, so the page after any position is a random sample. The query reads
-/// only rows of the job.
+/// That order is independent of the data, so any page is a random sample.
 package struct MigrationSample: Sendable {
-  /// The receipts of one page that belong to the app and environment.
   package let receipts: [InboxListing]
-  /// The number of contents without a message in the inbox under its digest: they have no purchase, or an earlier build
-  /// stored them.
+  /// The number of contents without a message in the inbox: they have no purchase, or an earlier build stored them.
   package let withoutMessage: Int
   /// The position of the next page.
   ///
   /// `nil` after the last page.
   package let end: [UInt8]?
 
-  /// The length of a position in bytes.
   package static let width = 16
 
   /// Returns the page after a position.

@@ -13,7 +13,6 @@ package struct MigrationStep: Sendable {
     package init(_ digest: [UInt8]) { bytes = Array(digest.prefix(16)) }
   }
 
-  /// An ID that can be looked up at Apple.
   package struct ID: Hashable, Sendable {
     package let environment: Environment?
     package let id: String
@@ -21,7 +20,6 @@ package struct MigrationStep: Sendable {
     package init(environment: Environment?, id: String) { (self.environment, self.id) = (environment, id) }
   }
 
-  /// The result of a row with useful content.
   package struct Content: Sendable {
     package let digest: Mark
     package let user: Mark?
@@ -30,16 +28,14 @@ package struct MigrationStep: Sendable {
     package let entry: LedgerEntry?
     /// Further entries of the row.
     ///
-    /// For unsigned data they hold only IDs with the row's user: the operator's table is the source of the link.
+    /// Unsigned data is reduced to IDs with the row's user.
     package let users: [LedgerEntry]
     package let ids: [ID]
     /// Whether the customer has an unexpired purchase, by the row's data.
     package let isActive: Bool
 
-    /// The entries to write.
     var entries: [LedgerEntry] { entry.map { [$0] + users } ?? [] }
 
-    /// Returns this content joined with another content of the same row.
     package func joined(with other: Self) -> Self {
       let known = Set(ids)
       return Self(
@@ -48,7 +44,6 @@ package struct MigrationStep: Sendable {
         ids: ids + other.ids.filter { !known.contains($0) }, isActive: isActive || other.isActive)
     }
 
-    /// Whether it contains a purchase or an ID that can be looked up at Apple.
     package var isUsable: Bool { !ids.isEmpty || entry?.findings?.purchases.isEmpty == false }
 
     package init(
@@ -69,7 +64,6 @@ package struct MigrationStep: Sendable {
   package struct Reject: Sendable {
     package let reason: String
     package let line: Int
-    /// The position of the row.
     package let place: SourcePosition
     /// The app and environment that the row proves, if any.
     package let owner: MigrationAccountTable.CountScope
@@ -89,14 +83,11 @@ package struct MigrationStep: Sendable {
     var entries: [LedgerEntry] { if case .content(let content) = self { content.entries } else { [] } }
   }
 
-  /// The part before the step.
   package let part: MigrationPart
   package let rows: [Row]
-  /// The position after the step.
   package let end: SourcePosition
   /// The number of bytes read from the stored input, before decompression.
   package let bytesRead: Int64
-  /// Whether the part ends with this step.
   package let isLast: Bool
 
   package init(part: MigrationPart, rows: [Row], end: SourcePosition, bytesRead: Int64, isLast: Bool) {
@@ -107,9 +98,7 @@ package struct MigrationStep: Sendable {
     self.isLast = isLast
   }
 
-  /// The outcome of a step.
   package enum Outcome: Hashable, Sendable {
-    /// The rows are in the ledger.
     case written
     /// The job no longer runs.
     ///

@@ -3,8 +3,8 @@ import Purchases
 
 /// The customers that waiting IDs cause the services to look up.
 ///
-/// An ID whose history is stored or that has a final result causes no call. Several waiting IDs of one customer cause
-/// one call, unless Apple does not know the first ID: then the next one is tried.
+/// An ID with a history or a final result causes no call. Several IDs of one customer cause one call, unless Apple does
+/// not know the first.
 struct PendingCustomerCount {
   /// The customers by ID, each by environment and label.
   ///
@@ -30,7 +30,6 @@ struct PendingCustomerCount {
     }
   }
 
-  /// Returns the IDs that have their final result and are not looked up again.
   private static func answered(
     _ ids: [String], in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> Set<String> {
@@ -42,10 +41,9 @@ struct PendingCustomerCount {
     return answered
   }
 
-  /// Returns the first of the IDs that cause lookups of at most `limit` customers, and the number of these customers.
+  /// Returns the first IDs that cause lookups of at most `limit` customers, and the number of these customers.
   ///
-  /// Later IDs are included if they need no further call. Unless `limit` is 0, at least one ID is included, even one
-  /// with lookups in two environments.
+  /// Later IDs are included if they need no further call. Unless `limit` is 0, at least one ID is included.
   func first(_ limit: Int, of ids: [String]) -> (ids: [String], calls: Int) {
     var (taken, asked): ([String], Set<String>) = ([], [])
     for id in ids {

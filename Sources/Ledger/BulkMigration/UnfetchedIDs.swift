@@ -2,15 +2,12 @@ package import Database
 import Purchases
 package import Time
 
-/// IDs of bulk migrations that were not looked up at Apple.
 package struct UnfetchedIDs: Hashable, Sendable {
   /// The IDs of jobs that can continue, or with an open lookup.
   package private(set) var waiting = 0
   /// The IDs of canceled jobs, which no process will look up.
   package private(set) var cancelled = 0
-  /// The newest of those canceled jobs.
-  ///
-  /// `nil` if there is none yet.
+  /// The newest of those canceled jobs, or `nil`.
   package private(set) var cancelledJob: Int?
 
   // The work of each ID `m`: `p` in Production, `s` in Sandbox. Each needs one index lookup.
@@ -23,13 +20,11 @@ package struct UnfetchedIDs: Hashable, Sendable {
       AND m.environment IN (0, \(Environment.sandbox.code))
     """
 
-  /// Returns the counts for an app's jobs, IDs without an environment included.
-  ///
-  /// An ID with a later lookup, by another job or for another reason, does not count.
+  /// Returns the counts for an app's jobs, with IDs without an environment, without IDs that have a later lookup.
   ///
   /// - Parameters:
-  ///   - young: waiting IDs that were handed out since then count too. `HistoryJobTable.unsettled` counts older ones.
-  ///   - decided: jobs that were canceled earlier do not count.
+  ///   - young: counts waiting IDs that were handed out since then. `HistoryJobTable.unsettled` counts older ones.
+  ///   - decided: excludes jobs that were canceled earlier.
   package static func read(
     in scope: AppScope, handedOutSince young: Timestamp, cancelledAfter decided: Timestamp,
     _ session: borrowing Session

@@ -1,14 +1,13 @@
 import Database
 
 extension Migration {
-  /// The tables of unsigned changes, of due renewal checks, and of the apps' access holds.
+  /// The tables of unsigned changes, renewal checks and access holds.
   static let claimedChangeTables: [SQL] = [claimedChanges, renewalChecks, accessHolds]
 
-  // A row for each subscription or purchase with a change that an unsigned message reported and that no signed data has
-  // settled. It is deleted when settled. `since` and `latest_at`: commit times of the first and the last report.
-  // `changes`: the number of reports, which shows a lookup whether another arrived meanwhile. `because`:
-  // UnconfirmedChange. `message`: the latest message that reported a change. `line`: the purchase of the last reported
-  // period or refund, or empty.
+  // A row for each subscription or purchase with a change that an unsigned message reported and no signed data has
+  // settled. `since`, `latest_at`: commit times of the first and last report. `changes`: the number of reports, which
+  // shows a lookup whether another arrived meanwhile. `because`: UnconfirmedChange. `message`: the latest with a
+  // change. `line`: the purchase of the last reported period or refund, or empty.
   private static let claimedChanges: SQL = """
     CREATE TABLE IF NOT EXISTS claimed_changes (
       app INT UNSIGNED NOT NULL,

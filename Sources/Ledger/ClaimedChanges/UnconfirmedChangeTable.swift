@@ -3,12 +3,12 @@ import Purchases
 import Signing
 package import Time
 
-/// `claimed_changes`: the changes that unsigned messages reported, until a lookup settles them.
+/// `claimed_changes`: the changes in unsigned messages, until a lookup settles them.
 ///
-/// While a row exists, a row of `work` waits for the same ID with a kind that `isClaimed`. The table has no rows for
-/// IDs without signed data, which the comparison with Apple queues.
+/// While a row exists, a row of `work` waits for the ID with a kind that `isClaimed`. IDs without signed data, queued
+/// by the comparison with Apple, have no row.
 package enum UnconfirmedChangeTable {
-  /// How long reports are gathered before the lookup: several messages may report one event.
+  /// The time to gather reports before the lookup, since several messages may report one event.
   static let gathering = Interval.seconds(1)
   /// The minimum interval between two lookups of a customer, regardless of new reports.
   package static let shortestInterval = Interval.minutes(1)
@@ -24,9 +24,7 @@ package enum UnconfirmedChangeTable {
     return counts
   }
 
-  /// The result of a lookup.
   struct Answer {
-    /// The number of changes reported before the lookup began.
     let reports: Int
     /// The time of the request to Apple.
     ///
@@ -37,8 +35,7 @@ package enum UnconfirmedChangeTable {
   /// Records that lookups have settled the reports about these IDs.
   ///
   /// - Returns: The IDs to look up again. Another change was reported meanwhile, or the message names no purchase, or
-  ///   the lookup was within `UnconfirmedChange.lag` of the report and does not show the change: Apple may not know it
-  ///   yet.
+  ///   the lookup came within `UnconfirmedChange.lag` and does not show the change.
   static func settle(
     _ settled: [String: Answer], in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> Set<String> {
@@ -118,7 +115,6 @@ package enum UnconfirmedChangeTable {
     return Set(contradicted.keys)
   }
 
-  /// Returns the number of open lookups and the start of the oldest, by app and environment.
   package static func depths(
     in session: borrowing Session
   ) throws(DatabaseError) -> [AppScope: (open: Int, oldest: Timestamp)] {

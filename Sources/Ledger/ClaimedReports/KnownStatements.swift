@@ -1,9 +1,9 @@
 import Database
 import Purchases
 
-/// The ledger's data about the purchases and subscriptions in some messages, before the messages are ingested.
+/// The ledger's data about the purchases in some messages, before these are ingested.
 ///
-/// The number of rows read is the messages' rows times the sources, regardless of the customers' other data.
+/// It reads the messages' rows times the sources, regardless of other data.
 struct KnownStatements {
   private(set) var purchases: [PurchaseKey: [PurchaseStatement]] = [:]
   private(set) var renewals: [SubscriptionKey: [RenewalStatement]] = [:]
@@ -28,7 +28,7 @@ struct KnownStatements {
 
   /// Adds the signed transactions and renewals of messages that are committed together.
   ///
-  /// It does not add their receipts: new data in a receipt must be confirmed.
+  /// Not their receipts: new data in a receipt must be confirmed.
   mutating func add(transactionsIn findings: Findings) {
     for statement in findings.purchases where statement.source == .signedV2 {
       purchases[statement.key, default: []].append(statement)
@@ -46,7 +46,6 @@ struct KnownStatements {
       .union(renewals.filter { $0.value.contains(where: \.source.isSigned) }.keys.map(\.originalTransactionID))
   }
 
-  /// Returns the change that a statement reports compared with these.
   func change(reportedBy statement: PurchaseStatement) -> UnconfirmedChange {
     statement.claimedChange(beyond: purchases[statement.key] ?? [])
   }

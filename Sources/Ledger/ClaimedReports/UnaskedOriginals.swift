@@ -4,8 +4,7 @@ import Purchases
 extension HistoryTable {
   /// Returns the originalTransactionIds in V1 bodies that have signed data but no history, and no new reports.
   ///
-  /// No claim causes their lookup, so they are seeds. An ID without signed data is never included, even if it is
-  /// claimed often. Call it before the messages are written.
+  /// No claim causes their lookup, so they are seeds. Call it before the messages are written.
   static func unaskedOriginals(
     in messages: [(message: InboxMessage, app: App.ID, findings: Findings)], _ reports: [UnconfirmedReport],
     _ session: borrowing Session

@@ -3,7 +3,7 @@ import Purchases
 import Signing
 
 extension UnconfirmedReport {
-  /// Returns the reports to queue, in a stable order, and the number of reports that exceed the quota for new IDs.
+  /// Returns the reports to queue, in a stable order, and the number of those above the quota for new IDs.
   ///
   /// - Parameter order: the priority by message. Default: `next`.
   static func admitted(

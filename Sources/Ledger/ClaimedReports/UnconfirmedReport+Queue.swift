@@ -17,9 +17,8 @@ extension UnconfirmedChangeTable {
 
   /// Opens a lookup for each report.
   ///
-  /// A report of only receipts waits among the requested lookups.
-  ///
-  /// An open lookup also covers the new report, unless Apple was asked before the report came: then another follows.
+  /// A report of only receipts waits among the requested lookups. An open lookup also covers the new report, unless it
+  /// asked Apple before: then another follows.
   static func queue(_ reports: [UnconfirmedReport], in session: borrowing Session) throws(DatabaseError) {
     var all: [Place: UnconfirmedReport] = [:]
     for report in reports {

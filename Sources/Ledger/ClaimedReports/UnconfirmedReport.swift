@@ -3,8 +3,7 @@ import Purchases
 import Signing
 import Time
 
-/// A report that one or several messages of a commit make about one originalTransactionId and no signed transaction
-/// confirms.
+/// A report of one or several messages about an originalTransactionId that no signed transaction confirms.
 struct UnconfirmedReport: Sendable {
   let scope: AppScope
   let originalTransactionID: String
@@ -13,10 +12,8 @@ struct UnconfirmedReport: Sendable {
   ///
   /// One with a refund has precedence.
   private(set) var line: Line?
-  /// The last received message of the report.
   private(set) var message: Digest
   private(set) var receivedAt: Timestamp
-  /// Whether the ID was looked up before as a customer.
   let isKnown: Bool
   /// Whether an unsigned message reports it.
   ///
@@ -24,10 +21,8 @@ struct UnconfirmedReport: Sendable {
   private(set) var isClaimed: Bool
   /// Whether it came from Apple's networks.
   var comesFirst = false
-  /// The number of messages that reported it.
   private(set) var count = 1
 
-  /// The queue of its lookup.
   var kind: HistoryJobTable.Kind { isKnown || comesFirst ? .claimedChange : .claimedID }
 
   func merged(with other: Self) -> Self {
@@ -43,9 +38,8 @@ struct UnconfirmedReport: Sendable {
 
   /// Returns the reports of the messages.
   ///
-  /// Call it before they are written, so that each is compared with the earlier data.
-  ///
-  /// A receipt reports only about a customer with an earlier lookup. Its other IDs are seeds.
+  /// Call it before they are written, to compare each with the earlier data. A receipt reports only about a customer
+  /// with an earlier lookup. Its other IDs are seeds.
   static func all(
     in messages: [(message: InboxMessage, app: App.ID, findings: Findings)], _ session: borrowing Session
   ) throws(DatabaseError) -> [Self] {
@@ -89,7 +83,6 @@ struct UnconfirmedReport: Sendable {
     return reports
   }
 
-  /// The data in one message that Apple has not signed as a transaction.
   private struct Told {
     let message: InboxMessage
     /// The IDs that only its V1 body names.

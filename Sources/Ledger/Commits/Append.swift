@@ -8,18 +8,18 @@ extension LedgerStore {
   private static let headersRemembered = 1_000
   private static let usageLifetime = Duration.seconds(5)
 
-  /// Writes the entries in one transaction and returns their results in order, once it is committed.
+  /// Writes the entries in one transaction and returns their results, once it is committed.
   ///
-  /// Repetition has the same result as one call, regardless of order and concurrent writers. A commit of unknown
-  /// outcome can therefore be repeated. The same commit adds new messages to the outbox of each of their destinations.
+  /// Repetition has the same result, so a commit of unknown outcome can be repeated. The same commit adds new messages
+  /// to the outbox.
   package func append(_ entries: [LedgerEntry]) async throws(DatabaseError) -> [AppendResult] {
     try await append(entries, lockWait: nil, givingUpOn: [])
   }
 
-  /// Writes a batch of one class as `append` does, with the lock wait of the class.
+  /// Writes a batch of one class with the lock wait of the class.
   ///
-  /// Several entries that cannot get a lock are not retried: the caller can retry each one separately. A notification
-  /// that Apple did not send is not retried either: its sender can repeat it.
+  /// After a lock timeout, several entries are not retried, since the caller can retry each one separately. Neither is
+  /// an entry that its sender can repeat.
   func append(batch entries: [LedgerEntry], limits: GroupCommit.Limits) async throws(DatabaseError) -> [AppendResult] {
     let isOpenToStrangers = entries.contains { $0.commitClass.isOpenToStrangers }
     return try await append(

@@ -2,12 +2,10 @@ import Database
 import Signing
 
 extension Batch {
-  /// A message to quarantine.
   struct Refused {
     let message: InboxMessage
     let refusal: LedgerEntry.QuarantineReason
     let isFromApple: Bool
-    /// Whether Apple's networks sent it, or it is signed for the app.
     let isOfApple: Bool
     let stored: BodyVault.Stored
 
@@ -17,15 +15,11 @@ extension Batch {
     }
   }
 
-  /// The outcome for the quarantined messages.
   struct QuarantineResult {
-    /// The messages that were in quarantine before.
     var before: Set<Digest> = []
-    /// The messages that exceed a quota.
     var full: Set<Digest> = []
   }
 
-  /// Stores the messages that fit the quotas.
   func quarantine(
     _ refused: [Refused], _ usage: [QuarantineSource: QuarantineUsage], in session: borrowing Session
   ) throws(DatabaseError) -> QuarantineResult {

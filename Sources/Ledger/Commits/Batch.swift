@@ -3,10 +3,8 @@ import Purchases
 import Signing
 import Time
 
-/// Entries that are committed together.
 struct Batch {
   let entries: [LedgerEntry]
-  /// The stored body of each entry.
   let stored: [BodyVault.Stored]
 
   /// Seals the bodies.
@@ -109,7 +107,6 @@ struct Batch {
     return (appended, LeftOut(unforwarded: unforwarded, unqueuedIDs: unqueuedIDs))
   }
 
-  /// Returns the time of the last new notification for each due key.
   private func heard(
     in new: [(InboxMessage, LedgerEntry.AcceptedMessage)], _ due: Set<LastNotificationTable.Key>
   ) -> [LastNotificationTable.Key: Timestamp] {
@@ -131,9 +128,8 @@ struct Batch {
 
   /// Returns the seeds.
   ///
-  /// Seeds without an environment get the environments that know their IDs.
-  ///
-  /// Switchyard looks up the others in Production first, then in the sandbox.
+  /// Seeds without an environment get those that know their IDs. The lookup of others tries Production first, then the
+  /// sandbox.
   private static func placed(
     _ seeds: [(app: App.ID, seed: TransactionReference, arrivedAt: Timestamp)], in session: borrowing Session
   ) throws(DatabaseError) -> [(app: App.ID, seed: TransactionReference, arrivedAt: Timestamp)] {
@@ -155,7 +151,6 @@ struct Batch {
     }
   }
 
-  /// Returns the submission metadata that is not in the messages' own rows.
   private func claims(
     of accepted: [(InboxMessage, LedgerEntry.AcceptedMessage)], _ refused: [InboxMessage]
   ) -> [(Digest, SubmissionMetadata)] {
@@ -168,8 +163,7 @@ struct Batch {
 
   /// Returns whether the stage of each entry's app has changed since the decision.
   ///
-  /// A stored entry, as after a commit of unknown outcome that succeeded, is not stale: it is in the outbox, and a new
-  /// decision would forward it twice.
+  /// A stored entry is not stale: a new decision would forward it twice.
   private func stale(
     by roads: OutboxTable.Roads, in session: borrowing Session
   ) throws(DatabaseError) -> [Bool] {
@@ -182,7 +176,6 @@ struct Batch {
 }
 
 extension LedgerEntry {
-  /// Whether the headers of its JWS are Apple's.
   var sharesHeaders: Bool { isAccepted && proof == .proven }
 
   /// Whether it counts although `other` has the same message and came first.

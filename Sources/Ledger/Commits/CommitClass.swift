@@ -12,7 +12,7 @@ package enum CommitClass: Hashable, Sendable, CaseIterable {
   case unprovenFromApple
   /// A verifyReceipt response to a client's call, or the proven receipt of one.
   ///
-  /// Apple created it, but every holder of a receipt can submit it.
+  /// Every holder of a receipt can submit it.
   case relayed
   /// A message with only the shared secret, which every old copy of the app carries.
   case claimed

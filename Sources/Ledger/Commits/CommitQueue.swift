@@ -5,9 +5,8 @@ import Time
 
 /// The entries of one class that wait for their commit.
 ///
-/// A commit costs a disk flush regardless of its size: a single notification takes ten times as long as one of 32.
-/// While one batch is committed, the next gathers, so no entry waits for others to arrive. Another batch starts in
-/// parallel only if one is late because it waits for a locked row.
+/// A commit costs a disk flush: a single notification takes ten times as long as one of 32. While one batch is
+/// committed, the next gathers. Another starts in parallel only if one is late because of a lock.
 final class CommitQueue: Sendable {
   private typealias Answer = Result<AppendResult, GroupCommit.Failure>
 
@@ -19,14 +18,11 @@ final class CommitQueue: Sendable {
 
   private struct State {
     var waiting: [Waiting] = []
-    /// The bytes of all entries without a result.
     var bytes = 0
     var idleLanes: [CheckedContinuation<Void, Never>] = []
-    /// The numbers of batches in flight and of late ones among them.
     var (underWay, late) = (0, 0)
     var isStopping = false
 
-    /// Whether another batch may begin.
     func mayBegin(_ limits: GroupCommit.Limits) -> Bool {
       underWay - late < limits.lanes && underWay < limits.lanes + limits.spareLanes
     }
@@ -50,12 +46,8 @@ final class CommitQueue: Sendable {
 
   var depth: Int { state.withLock { $0.waiting.count } }
 
-  /// The bytes of the bodies of all entries without a result.
   var bytes: Int { state.withLock { $0.bytes } }
 
-  /// Returns the result of the entry once it is committed.
-  ///
-  /// If the caller is cancelled before the commit begins, it gets `overloaded` and the entry is not written.
   func append(_ entry: LedgerEntry) async throws(GroupCommit.Failure) -> AppendResult {
     let number = numbers.wrappingAdd(1, ordering: .relaxed).newValue
     let answer = await withTaskCancellationHandler {
@@ -92,9 +84,6 @@ final class CommitQueue: Sendable {
     lane?.resume()
   }
 
-  /// Commits entries until cancelled.
-  ///
-  /// Then it accepts no more, commits the waiting ones and returns.
   func run() async {
     await withTaskCancellationHandler {
       // Shielded from cancellation: accepted entries must be written.
@@ -139,7 +128,6 @@ final class CommitQueue: Sendable {
     }
   }
 
-  /// Returns the number of waiting entries to commit together.
   private func batchLength(_ waiting: [Waiting]) -> Int {
     var (count, weight) = (0, 0)
     for waiting in waiting.prefix(limits.batch) {
@@ -212,7 +200,7 @@ final class CommitQueue: Sendable {
 
   /// Commits each entry separately, so that only the faulty one fails.
   ///
-  /// If the database fails, all remaining entries fail.
+  /// If the database fails, all fail.
   private func commitOneByOne(_ batch: [Waiting]) async {
     for (index, waiting) in batch.enumerated() {
       do throws(DatabaseError) {

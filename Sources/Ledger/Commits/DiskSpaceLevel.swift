@@ -1,14 +1,11 @@
 /// The free space of the database's disk, which limits the classes of entries that are written.
 package enum DiskSpaceLevel: Int, Hashable, Sendable, Comparable {
-  /// At least the headroom is free.
   case ample = 0
-  /// Less than the headroom is free: unverified messages are not kept, and neither are claims of strangers with an
-  /// app's secret.
+  /// Less than the headroom is free: unverified messages and strangers' claims are not kept.
   case low = 1
-  /// Less than half of the headroom is free: entries that every holder of an old app copy can create are not kept,
-  /// which reserves space for Apple's signed data.
+  /// Less than half of the headroom is free: entries that every holder of an old app copy can create are not kept.
   case scarce = 2
-  /// Less than a quarter of the headroom is free: no entry is written, so that the database does not run out of space.
+  /// Less than a quarter of the headroom is free: no entry is written, so that space does not run out.
   case full = 3
 
   /// - Parameters:
@@ -26,7 +23,6 @@ package enum DiskSpaceLevel: Int, Hashable, Sendable, Comparable {
 }
 
 extension LedgerEntry {
-  /// Whether the entry is written at this level.
   func isKept(at level: DiskSpaceLevel) -> Bool {
     switch level {
     case .ample: true

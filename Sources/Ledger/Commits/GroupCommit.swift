@@ -4,16 +4,14 @@ package import Time
 
 /// Commits concurrent entries together, with one queue for each class, and returns each result separately.
 ///
-/// Entries that strangers can send never wait in front of Apple's signed data (`CommitClass`).
+/// Strangers' entries never wait in front of Apple's signed data (`CommitClass`).
 package final class GroupCommit: Sendable {
   package struct Limits: Sendable {
-    /// The maximum number of entries in a batch.
     package var batch = 64
     /// The maximum number of statements, events and IDs in a batch.
     ///
-    /// A single entry may have more.
-    ///
-    /// A transaction locks its rows: meanwhile, another class's message about the same customer waits.
+    /// A single entry may have more. A transaction locks its rows: meanwhile, another class's message about the same
+    /// customer waits.
     package var batchWeight = 1_024
     /// The same limit for strangers' entries, which may name customers of concurrent Apple notifications.
     package var batchWeightOfStrangers = 256
@@ -29,25 +27,23 @@ package final class GroupCommit: Sendable {
     package var lanes = 1
     /// The number of additional batches of a class while one is late because of a lock.
     ///
-    /// Queues that strangers can fill have no additional batch: it would use up the connections.
+    /// Queues that strangers can fill get no additional batch, since it would use up the connections.
     package var spareLanes = 1
-    /// The time after which a batch is late.
     package var lateAfter = Interval.milliseconds(100)
     /// The lock wait of a batch of strangers' entries, in whole seconds.
     ///
-    /// Meanwhile it holds the locks of its written rows, which concurrent Apple notifications may need.
+    /// Meanwhile it locks rows that Apple's notifications may need.
     package var lockWaitOfStrangers = Interval.seconds(1)
 
     package init() {}
   }
 
-  /// The reason why an entry was not written.
   package enum Failure: Error, Equatable, Sendable {
     case overloaded
     case stopping
     /// The app's stage has changed since the decision.
     ///
-    /// The transaction wrote nothing: decide again.
+    /// Decide again.
     case stageChanged
     /// Less disk space than the headroom is free, or the database has no space.
     ///
@@ -64,8 +60,8 @@ package final class GroupCommit: Sendable {
 
   /// - Parameters:
   ///   - announce: called after each commit that added to the outbox. Must not block.
-  ///   - written: called with the entries of each commit, regardless of their results. Must not block.
-  ///   - disk: the free space of the database, read for each entry. Must not block.
+  ///   - written: called with the entries of each commit, with any result. Must not block.
+  ///   - disk: the free space, read for each entry. Must not block.
   package convenience init(
     _ ledger: LedgerStore, limits: Limits = Limits(), announce: @escaping @Sendable (News) -> Void = { _ in },
     written: @escaping @Sendable ([LedgerEntry]) -> Void = { _ in },
@@ -100,7 +96,6 @@ package final class GroupCommit: Sendable {
 
   package var depth: Int { lines.values.reduce(0) { $0 + $1.depth } }
 
-  /// The bytes of the bodies of all entries without a result.
   package var bytes: Int { lines.values.reduce(0) { $0 + $1.bytes } }
 
   /// Returns the result of the entry once it is committed.
@@ -142,9 +137,9 @@ extension LedgerEntry {
 }
 
 extension DatabaseError {
-  /// Whether one row may have caused the error of the batch.
+  /// Whether one row may have caused the error.
   ///
-  /// After any other error a separate retry would fail too.
+  /// After other errors a separate retry would fail too.
   package var mayBeOneRow: Bool {
     if isDiskFull { return false }
     return switch code {
@@ -155,6 +150,6 @@ extension DatabaseError {
     }
   }
 
-  /// Whether separate commits may succeed: one entry caused the error, or waits for a lock that the others do not need.
+  /// Whether separate commits may succeed: one entry caused the error, or waits for a lock.
   var splitsBatch: Bool { mayBeOneRow || code == .deadlock || code == .lockWaitTimeout }
 }

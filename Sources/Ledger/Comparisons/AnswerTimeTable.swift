@@ -5,7 +5,6 @@ package import Time
 package enum AnswerTimeTable {
   private static let step = Interval.minutes(5)
 
-  /// The row that counts a call.
   package struct Key: Hashable, Sendable {
     let side: ResponseTimeStatistics.Side
     let scope: AppScope
@@ -18,7 +17,7 @@ package enum AnswerTimeTable {
 
     /// - Parameters:
     ///   - time: the response time. `nil` for a failed call.
-    ///   - stageSetAt: when the app's stage was set. Earlier calls of the same five minutes are counted separately.
+    ///   - stageSetAt: when the app's stage was set. Earlier calls of the five minutes are counted separately.
     package init(
       _ side: ResponseTimeStatistics.Side, in scope: AppScope, took time: Duration?, at now: Timestamp,
       stageSetAt: Timestamp? = nil

@@ -2,19 +2,16 @@ package import Database
 import Purchases
 package import Time
 
-/// The comparison of an app's responses with Apple's in a period.
-///
-/// Counted by customer: a customer with many receipts has no more weight than one with a single receipt.
+/// The comparison of an app's responses with Apple's in a period, counted by customer.
 package struct ComparisonStatistics: Hashable, Sendable {
   /// Compared customers, those of `incomplete` excluded.
   package let customers: Int
-  /// Customers with an impact that counts.
   package let affected: Int
   /// Customers whose every comparison differed because their history is unknown: no result is known for them.
   package let incomplete: Int
-  /// Customers whose access differed because their history is unknown.
+  /// Customers with different access because their history is unknown.
   ///
-  /// Apple is asked in that case, so this is not an impact.
+  /// Apple is asked then, so this is not an impact.
   package let incompleteAffected: Int
   /// Comparisons by cause, `equal` included.
   package let causes: [String: Int]

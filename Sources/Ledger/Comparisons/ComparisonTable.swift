@@ -2,14 +2,13 @@ package import Database
 import Purchases
 package import Time
 
-/// `comparisons` and `comparison_bodies`: our answers beside Apple's.
+/// `comparisons` and `comparison_bodies`: Switchyard's responses compared with Apple's.
 ///
-/// What is said of a comparison is written by whoever compares; here it is text.
+/// The comparing module defines the text in these tables.
 package enum ComparisonTable {
-  /// One customer's receipt in one window has one voice.
+  /// The key of a sample: one customer's receipt counts once in a window.
   package struct SampleKey: Hashable, Sendable {
     package let scope: AppScope
-    /// When the window began.
     package let window: Timestamp
     /// 16 bytes each.
     package let customer: [UInt8]
@@ -23,15 +22,18 @@ package enum ComparisonTable {
     }
   }
 
-  /// What came of a comparison.
   package struct Outcome: Hashable, Sendable {
-    /// The cause of the gravest difference, `equal` for none.
+    /// The cause of the most severe difference, or `equal`.
     package var cause: String
-    /// Whether its impact counts against the guard.
+    /// Whether its impact counts for the guard.
     package var counts: Bool
-    /// JSON; empty for none.
+    /// JSON.
+    ///
+    /// Empty without differences.
     package var differences: [UInt8]
-    /// JSON; nil for none.
+    /// JSON.
+    ///
+    /// `nil` without an impact.
     package var impact: [UInt8]?
 
     package init(cause: String, counts: Bool, differences: [UInt8], impact: [UInt8]?) {
@@ -43,21 +45,21 @@ package enum ComparisonTable {
   }
 
   package static let equal = "equal"
-  /// The cause of differences that come from a history that is not known yet, as `difference-causes` names it.
+  /// The cause of differences from a history that is unknown yet, as in `difference-causes`.
   package static let incomplete = "incomplete"
 
   package struct Row: Sendable {
     package let id: Int64
     package let scope: AppScope
-    /// By which the customer is counted once, within the scope.
+    /// The identity that counts the customer once within the scope.
     package let customer: [UInt8]
     package let comparedAt: Timestamp
     package let judgement: Outcome
-    /// Whether it was looked at again.
+    /// Whether it was reviewed again.
     package let isSettled: Bool
   }
 
-  /// Notes a comparison, and returns its id; nil where the voice was heard in this window.
+  /// Stores a comparison and returns its ID, or `nil` if the sample was compared in this window.
   package static func add(
     _ judgement: Outcome, of voice: SampleKey, epoch: Int64, at now: Timestamp, settlingAt: Timestamp?,
     in session: borrowing Session
@@ -74,7 +76,7 @@ package enum ComparisonTable {
     return try session.query("SELECT LAST_INSERT_ID() AS id").first?.int64("id")
   }
 
-  /// Keeps both answers and what ours was made from.
+  /// Stores both responses and the input of Switchyard's response.
   package static func keep(
     _ sealed: [UInt8], of id: Int64, until end: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) {
@@ -89,12 +91,12 @@ package enum ComparisonTable {
     try session.query("SELECT sealed FROM comparison_bodies WHERE comparison = \(id)").first?.bytes("sealed")
   }
 
-  /// The newest comparisons, newest first.
+  /// Returns the newest comparisons, newest first.
   ///
   /// - Parameters:
-  ///   - cause: only those of which a field differs for this cause.
-  ///   - affecting: only those by which a customer's access would have differed.
-  ///   - kept: only those whose answers are kept.
+  ///   - cause: only with a field that differs for this cause.
+  ///   - affecting: only with an effect on access.
+  ///   - kept: only with stored responses.
   package static func list(
     of scope: AppScope?, differing: Bool, cause: String? = nil, affecting: Bool = false, kept: Bool = false, limit: Int,
     in session: borrowing Session
@@ -136,7 +138,7 @@ package enum ComparisonTable {
 
   // MARK: Looking again
 
-  /// Takes comparisons that are to be looked at again; nobody else takes them before `until`.
+  /// Leases comparisons to review until `until`.
   package static func lease(
     at now: Timestamp, until: Timestamp, limit: Int, in session: borrowing Session
   ) throws(DatabaseError) -> [Row] {
@@ -153,7 +155,6 @@ package enum ComparisonTable {
     return leased
   }
 
-  /// Notes what came of looking again.
   package static func settle(
     _ id: Int64, _ judgement: Outcome, in session: borrowing Session
   ) throws(DatabaseError) {
@@ -167,7 +168,7 @@ package enum ComparisonTable {
 
   // MARK: Forgetting
 
-  /// Forgets bodies whose time is over, and comparisons of before `instant`; how many rows.
+  /// Deletes expired bodies and comparisons before `instant`, and returns the number of rows.
   package static func purge(
     at now: Timestamp, before instant: Timestamp, limit: Int, in session: borrowing Session
   ) throws(DatabaseError) -> Int {

@@ -1,6 +1,6 @@
 /// The verifyReceipt response times of one side in a period, and its failed calls.
 ///
-/// Times are stored as the steps of `bounds`, so a value read here exceeds the real time by at most half of it.
+/// Times are steps of `bounds`, so a value exceeds the real time by at most half of it.
 package struct ResponseTimeStatistics: Hashable, Sendable {
   /// The source of the response, with its number in the table.
   package enum Side: Int, Hashable, Sendable, CaseIterable {
@@ -19,7 +19,6 @@ package struct ResponseTimeStatistics: Hashable, Sendable {
     15_000, 20_000, 30_000, 60_000,
   ]
 
-  /// The responses by step.
   private let answered: [Int: Int]
   /// The failed calls.
   package let errors: Int
@@ -31,7 +30,6 @@ package struct ResponseTimeStatistics: Hashable, Sendable {
 
   package var answers: Int { answered.values.reduce(0, +) }
 
-  /// The number of calls, failed ones included.
   package var calls: Int { answers + errors }
 
   package static func + (a: Self, b: Self) -> Self {
@@ -44,8 +42,6 @@ package struct ResponseTimeStatistics: Hashable, Sendable {
   package func milliseconds(within share: Double) -> Int? { milliseconds(of: answers, within: share) }
 
   /// Returns the lower end of the step whose upper end is `milliseconds(within:)`.
-  ///
-  /// Slower responses took longer than that.
   package func millisecondsExceeded(beyond share: Double) -> Int? {
     milliseconds(within: share).map { upper in Self.bounds.last { $0 < upper } ?? 0 }
   }

@@ -10,7 +10,6 @@ package enum ConsumptionPolicy: Hashable, Sendable {
   case ignore
   /// Sends the same response each time, which states that customers consented.
   case fixed(JSONObject)
-  /// Asks the app's back end at this URL.
   case ask(url: String)
 
   package var mode: String {

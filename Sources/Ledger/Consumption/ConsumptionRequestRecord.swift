@@ -2,18 +2,15 @@ package import JSON
 package import Signing
 package import Time
 
-/// A CONSUMPTION_REQUEST with its outcome.
 package struct ConsumptionRequestRecord: Hashable, Sendable {
   /// The state, with its number in the table.
   package enum State: Int, Hashable, Sendable, CaseIterable {
     case waiting = 0
-    /// Apple accepted the response.
     case answered
     /// Deliberately not answered.
     case declined
     /// The 12 hours are over.
     case expired
-    /// Apple refused the response.
     case refused
     /// The V1 body does not name its purchase.
     ///
@@ -41,7 +38,7 @@ package struct ConsumptionRequestRecord: Hashable, Sendable {
   package let customerReason: String?
   /// The signing time.
   ///
-  /// With V1, which has none, the time of receipt.
+  /// With V1, which is undated, the time of receipt.
   package let askedAt: Timestamp
   package let deadline: Timestamp
   package let message: Digest
@@ -49,7 +46,6 @@ package struct ConsumptionRequestRecord: Hashable, Sendable {
   package let attempts: Int
   /// The response that was sent to Apple or is about to be sent.
   package let answer: JSONObject?
-  /// The reason of the state, for messages.
   package let reason: String?
   package let settledAt: Timestamp?
 

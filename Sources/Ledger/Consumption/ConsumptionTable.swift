@@ -6,8 +6,8 @@ package import Time
 
 /// `consumption_requests`: Apple's consumption requests and the responses.
 ///
-/// Only signed requests wait for the app's policy. Operators decide about V1 requests: every holder of the shared
-/// secret can create one about any purchase. They are never leased, so they block no other case.
+/// Only signed requests wait for the app's policy. Operators decide about V1 requests, which strangers can create.
+/// These are never leased, so they block no other case.
 package enum ConsumptionTable {
   /// The maximum number of an app's open cases that only V1 bodies opened.
   ///
@@ -42,7 +42,6 @@ package enum ConsumptionTable {
         deadline = IF(deadline <= VALUES(asked_at), VALUES(deadline), deadline)
       """)
 
-  /// An event in a new message.
   struct News {
     let app: App.ID
     let event: Event
@@ -117,7 +116,6 @@ package enum ConsumptionTable {
     }
   }
 
-  /// The reason why operators decide about a case, for messages.
   package static let unnamedReason =
     "its body does not name its purchase; once you know it, answer Apple with `switchyard api consumption`"
   package static let claimedReason =
@@ -148,7 +146,6 @@ package enum ConsumptionTable {
     return found
   }
 
-  /// Returns the newest cases, of one app or state on request.
   package static func newest(
     of app: App.ID? = nil, state: ConsumptionRequestRecord.State? = nil, limit: Int, in session: borrowing Session
   ) throws(DatabaseError) -> [ConsumptionRequestRecord] {
@@ -170,7 +167,6 @@ package enum ConsumptionTable {
         """))
   }
 
-  /// Returns the number of waiting cases.
   package static func waiting(in session: borrowing Session) throws(DatabaseError) -> Int {
     try session.query("SELECT COUNT(*) AS cases FROM consumption_requests WHERE state = 0").first?.int("cases") ?? 0
   }
@@ -216,8 +212,7 @@ package enum ConsumptionTable {
   /// Leases one case for an operator: a waiting one, or a declined, refused, unnamed or claimed one before its
   /// deadline.
   ///
-  /// A claimed case keeps its state until its response is stored: if the command ends before, no process may answer it
-  /// by policy.
+  /// A claimed case keeps its state until its response is stored, so that no process answers it by policy.
   package static func lease(
     _ request: ConsumptionRequestRecord, until end: Timestamp, owner: [UInt8], at now: Timestamp,
     in session: borrowing Session
@@ -264,8 +259,7 @@ package enum ConsumptionTable {
   /// Records that Apple accepted a response that a command sent outside the cases, and returns the number of settled
   /// cases.
   ///
-  /// It also settles a case that a process works on: Apple has a response, regardless of the one which that process
-  /// sends.
+  /// It also settles a case that a process works on, since Apple has a response.
   package static func noteAnswered(
     _ answer: JSONObject, about transactionID: String, in scope: AppScope, because reason: String,
     at now: Timestamp, _ session: borrowing Session

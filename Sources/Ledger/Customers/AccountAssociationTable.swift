@@ -4,7 +4,7 @@ import Time
 
 /// `attributions`: the accounts of each originalTransactionId, with the period.
 ///
-/// `user_ids`: the originalTransactionIds of each user ID. `claimed_attributions`: both, by unsigned data only.
+/// `user_ids`: its index by user ID. `claimed_attributions`: both, by only unsigned data.
 package enum AccountAssociationTable {
   private static let upsert = BulkInsert(
     into: """
@@ -76,7 +76,6 @@ package enum AccountAssociationTable {
     ).first?.int("users") ?? 0
   }
 
-  /// Returns the originalTransactionIds that were attributed to another user after `user`.
   static func passedOn(
     from user: String, _ ids: [String], before time: Timestamp, in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> [String] {
@@ -109,7 +108,6 @@ package enum AccountAssociationTable {
       + read("claimed_attributions", isClaimed: true, condition, atMost: limit, in: session)
   }
 
-  /// Returns the attributions within the limit of a lookup.
   static func read(
     _ condition: SQL, within bound: inout ReadLimit, in session: borrowing Session
   ) throws(DatabaseError) -> [AccountAssociation] {

@@ -2,10 +2,10 @@ package import Database
 package import Purchases
 import Time
 
-/// `aliases` and `claimed_aliases`: every ID of a purchase, with the period of its statements.
+/// `aliases` and `claimed_aliases`: every ID of a purchase, with its period.
 ///
-/// An ID from only unsigned messages is a claim, stored separately. Otherwise a holder of an old copy of the app could
-/// add an own ID to another customer's purchase, and read it under that ID.
+/// An ID from only unsigned messages is a claim. Otherwise a holder of an old app copy could add an ID to another
+/// customer's purchase, and read it.
 enum AliasTable {
   private static let upsert = BulkInsert(
     into: """
@@ -44,7 +44,7 @@ enum AliasTable {
     if !claimed.isEmpty { _ = try session.insert(upsertClaimed, rows: merged(claimed.inKeyOrder(columns: 7))) }
   }
 
-  /// Merges repeated rows: a transaction and its renewal contain the same IDs, and every period names the same account.
+  /// Merges rows with one key: a transaction and its renewal contain the same IDs.
   ///
   /// The earliest row of a key comes first.
   private static func merged(_ rows: [[SQLValue]]) -> [[SQLValue]] {
@@ -60,10 +60,9 @@ enum AliasTable {
     return merged
   }
 
-  /// Passes the nodes that `id` leads to, in any environment, ordered within each environment.
+  /// Passes the nodes that `id` leads to, ordered within each environment.
   ///
-  /// They are originalTransactionIds, the ID itself included, and the ID as an app transaction. It throws `tooLarge`
-  /// above `limit` nodes.
+  /// Throws `tooLarge` above `limit` nodes.
   static func resolve(
     _ id: String, app: App, atMost limit: Int, in session: borrowing Session,
     each: (Environment, CustomerNode) throws(DatabaseError) -> Void
@@ -98,15 +97,13 @@ enum AliasTable {
 extension AliasTable {
   /// Passes the originalTransactionIds to which only unsigned messages assign `id`, ordered within each environment.
   ///
-  /// A user ID that came with an unsigned response is such an ID too.
-  ///
-  /// Returns whether there are more than `limit`. The rest is omitted, since strangers can create any number of them.
+  /// Returns whether more than `limit` were omitted, since strangers can create any number of them.
   static func resolveClaimed(
     _ id: String, app: App, atMost limit: Int, in session: borrowing Session,
     each: (Environment, String) throws(DatabaseError) -> Void
   ) throws(DatabaseError) -> Bool {
     let token = Alias.normalized(accountToken: id)
-    // `kind <> …` would also read the tokens, which strangers can create in any number and the next query reads anyway.
+    // `kind <> …` would also read the tokens, which strangers can create and the next query reads anyway.
     let others = Alias.Kind.allCases.filter { $0 != .appAccountToken }.map(\.rawValue)
     let app = app.id
     var count = 0
@@ -127,7 +124,6 @@ extension AliasTable {
     return count > limit
   }
 
-  /// Returns the originalTransactionIds that have signed data.
   static func signed(
     _ originals: [String], in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> Set<String> {

@@ -1,7 +1,6 @@
 import Database
 import Purchases
 
-/// The members of customers, read from `customers`.
 enum CustomerMembers {
   /// Returns every member of the nodes' customers, once each, as a table named `m`.
   static func together(_ nodes: [String], in scope: AppScope) -> SQL {
@@ -38,9 +37,7 @@ enum CustomerMembers {
 
   /// Returns every member of the nodes' customers.
   ///
-  /// The key of each customer is its smallest member.
-  ///
-  /// A node without a link is a separate customer.
+  /// The key of each customer is its smallest member. A node without a link is a separate customer.
   static func customers(
     of nodes: [CustomerNode], in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> [String: Set<CustomerNode>] {

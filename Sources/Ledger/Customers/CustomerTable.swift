@@ -1,11 +1,10 @@
 import Database
 import Purchases
 
-/// `links` and `customers`: the links between IDs, and the label that the members of each customer share.
+/// `links` and `customers`: the links between IDs, and the label of each customer's members.
 ///
-/// A label is any member of the customer. When customers join, the smaller one gets the label of the larger. A member
-/// gets a new label only when its customer at least doubles, so n members cost n log n rows in any order of links.
-/// Messages show the smallest member, which does not depend on that order.
+/// A label is any member. When customers join, the smaller one gets the label of the larger, so n members cost n log n
+/// rows in any order of links. Messages show the smallest member.
 enum CustomerTable {
   private static let insertLink = BulkInsert(
     into: "INSERT INTO links (app, environment, a, b) VALUES", then: "ON DUPLICATE KEY UPDATE a = VALUES(a)",
@@ -22,7 +21,6 @@ enum CustomerTable {
   /// Moves other data that is stored under labels to the new ones, in the same transaction.
   typealias Renaming = ([String: String], AppScope, borrowing Session) throws(DatabaseError) -> Void
 
-  /// Stores the links, and assigns new labels if customers join.
   static func note(
     _ findings: [(App.ID, Findings)], renaming: Renaming, in session: borrowing Session
   ) throws(DatabaseError) {
@@ -38,10 +36,9 @@ enum CustomerTable {
     }
   }
 
-  /// Gives all members of the customers that `links` join one label, and returns the new label by old label.
+  /// Gives all members of the joined customers one label, and returns the new label by old label.
   ///
-  /// The rows of nodes and labels are created and locked in order before a label is read. Two processes that join the
-  /// same customers therefore wait for each other and get the same result.
+  /// Rows are created and locked in order before a label is read, so concurrent joins get the same result.
   private static func join(
     _ links: Set<CustomerLink>, in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> [String: String] {
@@ -94,12 +91,10 @@ enum CustomerTable {
     return labels
   }
 
-  /// Returns the label with the most members, and the smaller label of equals.
+  /// Returns the label with the most members, and the smaller of equals.
   ///
-  /// A `new` label has only itself.
-  ///
-  /// It counts only until the largest is known: it reads about as many rows as the second largest has. A concurrent
-  /// change costs rows, not correctness.
+  /// A `new` label has only itself. It counts only until the largest is known. A concurrent change costs rows, not
+  /// correctness.
   private static func largest(
     of labels: [String], _ new: Set<String>, in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> String {
@@ -124,7 +119,6 @@ enum CustomerTable {
     ).first?.int("count") ?? 0
   }
 
-  /// Replaces the labels of all members.
   private static func rename(
     _ renamed: [String: String], _ new: Set<String>, in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) {
@@ -144,10 +138,8 @@ enum CustomerTable {
 
   /// Returns the labels of these nodes' customers.
   ///
-  /// A node without a link is a separate customer and has no label.
-  ///
-  /// The rows are locked against `join` until the transaction ends: a later join moves all data that is written under a
-  /// label.
+  /// A node without a link has no label. The rows are locked until the transaction ends: a later join moves data that
+  /// is written under a label.
   static func labels(
     of nodes: Set<CustomerNode>, in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> [CustomerNode: String] {

@@ -5,9 +5,8 @@ package import Time
 /// `waiting_user_ids`: user IDs that arrived with only a transaction's ID, and are attributed once its purchase is
 /// known.
 ///
-/// The later commit attributes: the message with the user ID searches the purchase, and the message with the purchase
-/// searches user IDs. Both read with shared locks after their writes, so that one of two concurrent commits waits. Rows
-/// are never deleted, so the same messages create the same rows in any order.
+/// The later commit attributes. Both messages read with shared locks after their writes, so that one of two concurrent
+/// commits waits. Rows are never deleted, so that order does not matter.
 enum PendingUserIDTable {
   private static let upsert = BulkInsert(
     into: """
@@ -26,7 +25,7 @@ enum PendingUserIDTable {
 
   /// Stores the waiting user IDs, and attributes those whose purchase is known.
   ///
-  /// Call it after the purchases and aliases of the same messages are written.
+  /// Call it after purchases and aliases are written.
   static func note(_ findings: [(App.ID, Findings)], in session: borrowing Session) throws(DatabaseError) {
     let waiting = findings.flatMap { app, findings in findings.waitingUserIDs.map { (app: app, user: $0) } }
     let rows: [[SQLValue]] = waiting.map { app, user in
@@ -50,10 +49,8 @@ enum PendingUserIDTable {
     if !attributions.isEmpty { try AccountAssociationTable.note(attributions, in: session) }
   }
 
-  /// The originalTransactionIds by ID.
   typealias Names = [String: Set<String>]
 
-  /// Returns the names of the purchases and renewals in the findings.
   private static func names(in findings: [(App.ID, Findings)]) -> [AppScope: Names] {
     var named: [AppScope: Names] = [:]
     for (app, findings) in findings {
@@ -93,7 +90,6 @@ enum PendingUserIDTable {
     return known
   }
 
-  /// Returns the associations of the user IDs that wait for these names.
   private static func attributed(
     _ names: Names, in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> [AccountAssociation] {
@@ -120,7 +116,6 @@ enum PendingUserIDTable {
     """
   }
 
-  /// Returns every row of the app, in key order.
   static func read(of app: App.ID, in session: borrowing Session) throws(DatabaseError) -> [Row] {
     var found: [Row] = []
     for row in try session.query(
@@ -152,7 +147,7 @@ enum PendingUserIDTable {
 }
 
 extension LedgerStore {
-  /// Returns the environments with a purchase under each ID: as a transaction ID, an originalTransactionId or an app
+  /// Returns the environments with a purchase under each ID: a transaction ID, an originalTransactionId or an app
   /// transaction's ID.
   package static func environments(
     of ids: Set<String>, app: App.ID, in session: borrowing Session
@@ -166,7 +161,6 @@ extension LedgerStore {
     return environments
   }
 
-  /// Returns the environments over one of the ledger's connections.
   package func environments(
     of ids: Set<String>, app: App.ID
   ) async throws(DatabaseError) -> [String: Set<Environment>] {

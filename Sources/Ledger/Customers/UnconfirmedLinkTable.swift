@@ -3,7 +3,6 @@ package import Purchases
 import Signing
 
 package struct UnconfirmedLink: Hashable, Sendable {
-  /// The smaller of the two.
   package let a: CustomerNode
   package let b: CustomerNode
   /// The SHA-256 of a message with the link, the smallest of several.
@@ -16,9 +15,7 @@ package struct UnconfirmedLink: Hashable, Sendable {
   }
 }
 
-/// `claimed_links`: IDs that unsigned messages name together.
-///
-/// They join no customers.
+/// `claimed_links`: IDs that unsigned messages name together, which joins no customers.
 enum UnconfirmedLinkTable {
   private static let upsert = BulkInsert(
     into: "INSERT INTO claimed_links (app, environment, a, b, message) VALUES",
@@ -68,7 +65,6 @@ enum UnconfirmedLinkTable {
     return Array(found.sorted { ($0.a, $0.b) < ($1.a, $1.b) }.prefix(mostRead))
   }
 
-  /// Passes every claimed link, in key order.
   static func read(
     in scope: AppScope, _ session: borrowing Session, each: (UnconfirmedLink) throws(DatabaseError) -> Void
   ) throws(DatabaseError) {

@@ -4,10 +4,7 @@ import Purchases
 import Signing
 import Time
 
-/// All data of the ledger as JSON lines that depend only on the messages, not on the order and time of their arrival.
-///
-/// It omits surrogate IDs, arrival times, attempts, policies, the audit, and computed values such as the status,
-/// transfers and superseded events. Two ledgers with the same messages print the same text.
+/// The ledger's data as JSON lines that depend only on the messages, not on the order and time of arrival.
 package enum CanonicalDump {
   /// Passes one line after the other, table by table.
   ///
@@ -92,7 +89,6 @@ package enum CanonicalDump {
 }
 
 extension Statement {
-  /// The members that the lines of all statements share.
   fileprivate func canonical(_ what: String, _ app: String, _ environment: Environment, _ id: String) -> JSONObject {
     [
       what: .string(id), "app": .string(app), "environment": .string(environment.rawValue),

@@ -1,4 +1,3 @@
-/// The result of an entry after the commit.
 package enum AppendResult: String, Hashable, Sendable {
   case stored
   /// The inbox has the same body.
@@ -14,7 +13,7 @@ package enum AppendResult: String, Hashable, Sendable {
   case quarantineFull
   /// The app's stage has changed since the decision.
   ///
-  /// The transaction wrote nothing: decide again.
+  /// Decide again.
   case stageChanged
 
   /// Whether the entry was written, and added to the outbox if it has an addressee.

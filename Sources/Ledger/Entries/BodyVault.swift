@@ -5,7 +5,7 @@ import Time
 
 /// Seals the bodies of messages before they are stored, and opens them: a body may hold a shared secret.
 ///
-/// A stored body is a byte for the form and a zstd frame. It is sealed under a key of the month of receipt, and bound
+/// A stored body is a byte for the form and a zstd frame. It is sealed under a key of the month of receipt. It is bound
 /// to the message's digest, so that one row cannot replace another.
 package struct BodyVault: Sendable {
   private let keys: Keyring
@@ -43,7 +43,6 @@ package struct BodyVault: Sendable {
     fileprivate let bytes: [UInt8]
     let headers: Set<Digest>
 
-    /// Returns the body, byte for byte as received.
     func body(with headers: [Digest: [UInt8]]) throws(BodyDamage) -> [UInt8] {
       switch form {
       case .plain: return bytes

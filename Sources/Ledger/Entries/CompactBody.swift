@@ -12,7 +12,7 @@ package struct CompactBody: Hashable, Sendable {
   /// The header segments that `bytes` refers to, as base64url text, by digest.
   package private(set) var headers: [Digest: [UInt8]] = [:]
 
-  /// The maximum bytes of a body in the database, in this form or as received.
+  /// The maximum bytes of a body in the database.
   ///
   /// A column of bodies holds 16 MiB minus one byte, and a statement must fit into `max_allowed_packet`, by default 16
   /// MiB on MariaDB. The longest input is evidence of 8 MiB.
@@ -32,7 +32,7 @@ package struct CompactBody: Hashable, Sendable {
 
   /// The header of the previous JWS, which most bodies repeat.
   ///
-  /// Without it, to find the header's end and hash it took longer than all other work.
+  /// Without it, its search and hash took most of the time.
   private struct Header {
     let text: [UInt8]
     let digest: Digest
@@ -88,7 +88,6 @@ extension CompactBody {
     case missingHeader(Digest)
   }
 
-  /// Returns the digests of the headers that stored bytes refer to.
   package static func headers(in bytes: [UInt8]) throws(Damage) -> Set<Digest> {
     var found: Set<Digest> = []
     try walk(bytes[...]) { piece throws(Damage) in
@@ -100,7 +99,6 @@ extension CompactBody {
     return found
   }
 
-  /// Returns the body, byte for byte as received.
   package static func expand(_ bytes: [UInt8], headers: [Digest: [UInt8]]) throws(Damage) -> [UInt8] {
     var body: [UInt8] = []
     try walk(bytes[...]) { piece throws(Damage) in

@@ -27,10 +27,8 @@ package struct InboxMessage: Hashable, Sendable {
   /// `nil` for a notification, which has no metadata of its submission.
   package let claim: SubmissionMetadata?
 
-  /// - Parameter identity: the identity of the message if it is not the body.
-  ///
-  /// It is only the JWS, regardless of the text that a stranger adds, or the body together with its submission metadata
-  /// if the body lacks them.
+  /// - Parameter identity: the identity if it is not the body: only the JWS, regardless of text around it, or the body
+  ///   with its submission metadata.
   package init(
     kind: Kind, body: [UInt8], identity: [UInt8]? = nil, claim: SubmissionMetadata? = nil, receivedAt: Timestamp
   ) {

@@ -5,16 +5,14 @@ struct JWSToken {
   let header: Range<Int>
   let payload: Range<Int>
   let signature: Range<Int>
-  /// Whether the header is the expected one.
   let isExpected: Bool
 
   var end: Int { signature.upperBound }
 
   /// Returns the next JWS at or after `start`.
   ///
-  /// Runs shorter than a JWS with certificates are skipped.
-  ///
-  /// `expected` is a likely header: to compare it is faster than to find its end.
+  /// Runs shorter than a JWS with certificates are skipped. `expected` is a likely header: to compare it is faster than
+  /// to find its end.
   static func next(in text: [UInt8], from start: Int, expecting expected: [UInt8]) -> JWSToken? {
     let span = text.span
     var offset = start
@@ -41,8 +39,7 @@ extension Span<UInt8> {
 
   /// Returns the start of the first run of at least `length` letters that begins at or after `start`.
   ///
-  /// It searches backward: one byte that is not a letter excludes every start before it, and JSON has such bytes every
-  /// few positions.
+  /// It searches backward: one byte that is not a letter excludes every start before it.
   fileprivate func beginningOfLetters(atLeast length: Int, from start: Int) -> Int? {
     var start = start
     while count - start >= length {

@@ -8,7 +8,6 @@ package struct LedgerEntry: Sendable {
     case quarantined(QuarantineReason)
   }
 
-  /// An accepted message with its app and findings.
   package struct AcceptedMessage: Sendable {
     package var app: App.ID
     package var findings: Findings
@@ -24,9 +23,7 @@ package struct LedgerEntry: Sendable {
     }
   }
 
-  /// The reason why a message is quarantined.
   package struct QuarantineReason: Sendable {
-    /// The source whose quota it uses.
     package var source: QuarantineSource
     package var code: String
     package var detail: String
@@ -73,10 +70,10 @@ package struct LedgerEntry: Sendable {
   package var proof: TrustLevel
   /// Whether one of Apple's networks posted it, which proves nothing.
   ///
-  /// It decides the queue of the commit and the quarantine quota.
+  /// It decides the commit queue and the quota.
   package var isFromApple = false
-  /// Whether a stranger may have created it with the app's secret: it came neither from Apple's networks, nor from a
-  /// possible proxy of them, nor from a network that the operator named.
+  /// Whether a stranger may have created it: it came neither from Apple's networks, nor from a possible proxy, nor from
+  /// a network that the operator named.
   package var isOfStranger = false
   /// The priority of the lookup of IDs that only this unverified message names.
   package var claimedIDs = UnconfirmedIDPriority.next
@@ -94,7 +91,6 @@ package struct LedgerEntry: Sendable {
     self.proof = proof
   }
 
-  /// The findings of an accepted message.
   package var findings: Findings? {
     switch content {
     case .accepted(let acceptance): acceptance.findings

@@ -1,9 +1,8 @@
-/// The quarantine quota of each source.
 extension QuarantineSource {
   /// Returns the quota for messages from Apple's networks, or from elsewhere.
   ///
-  /// Senders elsewhere can use only half of it: a V1 notification with an unregistered secret must not be lost to
-  /// strangers with many addresses.
+  /// Senders elsewhere can use only half of it, so that strangers cannot displace V1 notifications with an unregistered
+  /// secret.
   package func quota(fromApple: Bool) -> QuarantineUsage {
     QuarantineUsage(messages: quota.messages * (fromApple ? 2 : 1), bytes: quota.bytes * (fromApple ? 2 : 1))
   }

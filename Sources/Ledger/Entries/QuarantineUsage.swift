@@ -1,7 +1,5 @@
-/// The quarantine usage of one source.
 package struct QuarantineUsage: Hashable, Sendable {
   package var messages = 0
-  /// The bytes of the bodies.
   package var bytes = 0
 
   package init(messages: Int = 0, bytes: Int = 0) {

@@ -4,7 +4,6 @@ package import Purchases
 ///
 /// It is needed to read the message again.
 package struct SubmissionMetadata: Hashable, Sendable {
-  /// `nil` if not stated.
   package var environment: Environment?
   /// The app's own name for the account.
   package var userID: String?

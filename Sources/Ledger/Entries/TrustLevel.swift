@@ -1,7 +1,6 @@
 /// The proof of a message, from the strongest to none.
 ///
-/// The three levels have separate queues at every destination, so that messages which any client can send do not delay
-/// Apple's signed ones.
+/// Each level has a separate queue at every destination, so that strangers' messages do not delay Apple's.
 package enum TrustLevel: Int, Hashable, Sendable, CaseIterable, Comparable {
   /// Apple signed it, or Switchyard fetched it from Apple.
   case proven = 1

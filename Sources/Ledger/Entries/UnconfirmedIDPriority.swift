@@ -1,16 +1,15 @@
 /// The order of lookups of IDs that only unsigned messages name.
 ///
-/// Every holder of the shared secret can invent such IDs. A genuine V1 message about a new customer also names one, and
-/// comes from Apple's networks.
+/// Strangers can invent such IDs. A genuine V1 message about a new customer also names one, and comes from Apple's
+/// networks.
 package enum UnconfirmedIDPriority: Hashable, Sendable {
   /// The message came from Apple's networks: its IDs wait with the changes of known customers.
   case first
   /// They wait behind those, without a limit.
   ///
-  /// The operator trusts the sender (a back end with a token, a replay), or the sender may be Apple, as behind an
-  /// unnamed proxy.
+  /// The operator trusts the sender, or the sender may be Apple, as behind an unnamed proxy.
   case next
-  /// They wait behind those, at most this number from this message, and `HistoryJobTable.mostUnproven` of an app and
+  /// They wait behind those, with this limit for the message, and `HistoryJobTable.mostUnproven` for an app and
   /// environment.
   case behind(atMost: Int)
 

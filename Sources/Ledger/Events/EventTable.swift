@@ -81,7 +81,6 @@ enum EventTable {
     return events
   }
 
-  /// Returns the events within the limit of a lookup.
   static func read(
     _ condition: SQL, bundleIDs: [App.ID: String], within bound: inout ReadLimit, in session: borrowing Session
   ) throws(DatabaseError) -> [Event] {

@@ -3,7 +3,6 @@ package import Purchases
 package import Signing
 package import Time
 
-/// A message of the inbox without its body.
 package struct InboxListing: Sendable {
   package let digest: Digest
   package let receivedAt: Timestamp
@@ -12,7 +11,6 @@ package struct InboxListing: Sendable {
   package let environment: Environment
   package let signedAt: Timestamp?
   package let title: String
-  /// The bytes of the body.
   package let size: Int
 }
 
@@ -29,7 +27,6 @@ extension InboxTable {
     return try read(rows + " LIMIT \(limit)", in: session)
   }
 
-  /// Returns the first and the last received message.
   package static func ends(in session: borrowing Session) throws(DatabaseError) -> [InboxListing] {
     let inbox = Table.inbox.by("received_at")
     return try read("\(inbox) ORDER BY received_at LIMIT 1", in: session)

@@ -3,7 +3,6 @@ import Purchases
 import Signing
 import Time
 
-/// `inbox`, `bodies` and `headers`: every accepted message, once.
 package enum InboxTable {
   private static let insertMessage = BulkInsert(
     into: """
@@ -19,7 +18,7 @@ package enum InboxTable {
 
   /// Writes the new messages, and returns the digests of the existing ones.
   ///
-  /// `arrival` is this attempt's own mark, which distinguishes its rows from another process's.
+  /// `arrival` marks this attempt's rows.
   static func insert(
     _ messages: [(InboxMessage, LedgerEntry.AcceptedMessage)], arrival: [UInt8], in session: borrowing Session
   ) throws(DatabaseError) -> Set<Digest> {
@@ -67,8 +66,7 @@ package enum InboxTable {
 
   /// Writes the missing headers.
   ///
-  /// All data signed by one key has the same header. An INSERT would lock its row even if it exists, and strangers'
-  /// messages would delay Apple's.
+  /// An INSERT would lock the shared row of a header even if it exists, and strangers' messages would delay Apple's.
   private static func insertMissing(
     _ headers: [Digest: [UInt8]], in session: borrowing Session
   ) throws(DatabaseError) {

@@ -3,7 +3,6 @@ package import Purchases
 import Signing
 package import Time
 
-/// A message as read from the inbox.
 package struct StoredMessage: Hashable, Sendable {
   package let message: InboxMessage
   package let app: App.ID
@@ -12,7 +11,6 @@ package struct StoredMessage: Hashable, Sendable {
   package let signedAt: Timestamp?
   package let title: String
 
-  /// The metadata of its submission.
   package var claim: SubmissionMetadata { message.claim ?? SubmissionMetadata(environment: environment) }
 }
 

@@ -2,13 +2,13 @@ package import Database
 package import Purchases
 package import Time
 
-/// The data about the purchases that one ID leads to, in one environment.
+/// The data about the purchases of one ID, in one environment.
 ///
-/// A large customer has several records, each with the data of some originalTransactionIds.
+/// A large customer has several records, each with some originalTransactionIds.
 package struct CustomerRecord: Sendable {
   package let environment: Environment
   package internal(set) var originalTransactionIDs: [String]
-  /// The members of their customers, by the smallest member, which names the customer.
+  /// The members of each customer, by the smallest one, which names the customer.
   package let customers: [String: Set<CustomerNode>]
   package internal(set) var purchases: [PurchaseStatement]
   package internal(set) var renewals: [RenewalStatement]
@@ -17,7 +17,6 @@ package struct CustomerRecord: Sendable {
   package internal(set) var events: [Event]
   /// The accounts of the originalTransactionIds, with their periods.
   package internal(set) var attributions: [AccountAssociation] = []
-  /// How long access may be held while a lookup is open.
   package internal(set) var hold = AccessHold.off
   /// The open lookups because of V1 reports, by originalTransactionId.
   package internal(set) var lookUps: [String: PendingLookup] = [:]
@@ -38,33 +37,29 @@ package struct CustomerRecord: Sendable {
   /// It has all signed data.
   package internal(set) var claimsAreCut = false
 
-  /// Returns the access decision about one of these subscriptions at `now`, by the app's policies and the open lookups.
   package func accessDecision(of subscription: Subscription, at now: Timestamp) -> AccessDecision {
     subscription.accessDecision(at: now, lookUp: lookUps[subscription.key.originalTransactionID], hold: hold)
   }
 }
 
 extension LedgerStore {
-  /// The extent of a customer's data.
   package enum Extent: String, Sendable {
     /// The purchases of the originalTransactionIds that the ID leads to.
     case purchases
-    /// All purchases of their customers.
+    /// The purchases of their customers.
     case customers
   }
 
   /// Returns the data about `id` in each environment that knows it.
   ///
-  /// `id` is a transaction, original transaction, line item or app transaction ID, an account token or a user ID of the
-  /// app's back end. The function reads all data in one call: for customers of any size read `matches` and each of
-  /// their pieces.
+  /// `id` is a transaction, original transaction, line item or app transaction ID, an account token or a user ID. For
+  /// customers of any size read `matches` and each of their pieces.
   package func dossiers(of id: String, app: App, extent: Extent) async throws(DatabaseError) -> [CustomerRecord] {
     try await pool.read { session throws(DatabaseError) in
       try Self.dossiers(of: id, app: app, extent: extent, in: session)
     }
   }
 
-  /// Returns the records over the caller's connection.
   package static func dossiers(
     of id: String, app: App, extent: Extent, in session: borrowing Session
   ) throws(DatabaseError) -> [CustomerRecord] {
@@ -95,9 +90,8 @@ extension LedgerStore {
 
   /// Returns all data of a piece.
   ///
-  /// Throws `tooLarge` if one of its lists has more signed rows than a lookup may hold.
-  ///
-  /// It includes claims up to `IDResolution.mostClaims`.
+  /// Throws `tooLarge` if one of its lists has more signed rows than a lookup may hold. It includes claims up to
+  /// `IDResolution.mostClaims`.
   package static func dossier(
     of match: IDResolution, piece: Int, app: App, in session: borrowing Session
   ) throws(DatabaseError) -> CustomerRecord {
@@ -130,7 +124,6 @@ extension LedgerStore {
       of: originals, in: AppScope(app: app.id, environment: match.environment), session)
   }
 
-  /// Returns the originalTransactionIds that have a purchase of the app.
   package func purchased(
     _ originals: [String], app: App, environment: Environment
   ) async throws(DatabaseError) -> Set<String> {
@@ -151,7 +144,6 @@ extension LedgerStore {
 }
 
 extension CustomerRecord {
-  /// Adds the next piece, whose originalTransactionIds follow these.
   fileprivate mutating func add(_ piece: CustomerRecord) {
     originalTransactionIDs += piece.originalTransactionIDs
     purchases += piece.purchases

@@ -1,16 +1,13 @@
 import Database
 import Purchases
 
-/// The rows of some originalTransactionIds in each table.
 struct CustomerRows {
   let purchases: [PurchaseStatement]
   let renewals: [RenewalStatement]
   let events: [Event]
   let attributions: [AccountAssociation]
-  /// Whether claims were omitted.
   let claimsAreCut: Bool
 
-  /// The number of rows in the longest list.
   var longest: Int { max(purchases.count, renewals.count, events.count, attributions.count) }
 
   /// Reads the first rows of each table, signed or not.

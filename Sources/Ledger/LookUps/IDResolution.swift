@@ -6,7 +6,7 @@ package import Purchases
 /// Their data is read piece by piece.
 package struct IDResolution: Sendable {
   package let environment: Environment
-  /// The members of each customer, by the smallest member, which names the customer.
+  /// The members of each customer, by the smallest one, which names the customer.
   package let customers: [String: Set<CustomerNode>]
   /// The included originalTransactionIds in order, in pieces that are read together.
   ///
@@ -49,7 +49,6 @@ package struct IDResolution: Sendable {
 
 /// The settings of an app that affect lookups, read once for all pieces.
 struct LookUpPolicies: Sendable {
-  /// How long access may be held while a lookup is open.
   let hold: AccessHold
   let canAskApple: Bool
 
@@ -62,10 +61,8 @@ struct LookUpPolicies: Sendable {
 extension LedgerStore {
   /// Returns the customers of `id` in each environment that knows it.
   ///
-  /// Throws `tooLarge` above the limit of a lookup, claims excluded.
-  ///
-  /// An ID that only unsigned messages assign to a purchase leads to it only if the ID has no other data and the
-  /// purchase has no signed data.
+  /// Throws `tooLarge` above the limit, claims excluded. An ID from only unsigned messages counts only if it has no
+  /// other data and the purchase has no signed data.
   package static func matches(
     of id: String, app: App, extent: Extent, in session: borrowing Session
   ) throws(DatabaseError) -> [IDResolution] {

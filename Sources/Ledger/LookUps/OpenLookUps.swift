@@ -3,7 +3,6 @@ import Purchases
 import Time
 
 extension UnconfirmedChangeTable {
-  /// Returns the open lookups of these originalTransactionIds.
   static func open(
     of originals: [String], in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> [String: PendingLookup] {

@@ -2,10 +2,10 @@ package import Database
 package import Purchases
 
 extension LedgerStore {
-  /// Whether a receipt contains a purchase, or a purchase's ID, without signed data in the ledger.
+  /// Whether a receipt contains a purchase or its ID without signed data in the ledger.
   ///
-  /// For purchases that the receipt does not prove, for example without a signed environment, any data suffices.
-  /// Otherwise a sender could make them new again with a modified copy of the receipt.
+  /// For purchases that the receipt does not prove, any data suffices. Otherwise a modified copy of the receipt would
+  /// make them new again.
   package func hasNews(_ findings: Findings, app: App.ID) async throws(DatabaseError) -> Bool {
     try await pool.read { session throws(DatabaseError) in
       let scope = AppScope(app: app, environment: findings.environment)

@@ -2,7 +2,6 @@ package import Database
 package import Signing
 package import Time
 
-/// A quarantined message without its body.
 package struct QuarantineListing: Sendable {
   package let digest: Digest
   package let receivedAt: Timestamp
@@ -12,7 +11,6 @@ package struct QuarantineListing: Sendable {
   package let detail: String
   package let claimedApp: String
   package let replays: Int
-  /// The bytes of the body.
   package let size: Int
 }
 

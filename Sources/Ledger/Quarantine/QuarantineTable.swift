@@ -2,7 +2,6 @@ package import Database
 package import Signing
 package import Time
 
-/// A quarantined message with its reason.
 package struct QuarantinedMessage: Hashable, Sendable {
   package let message: InboxMessage
   package let source: String
@@ -45,14 +44,12 @@ package enum QuarantineTable {
     }
   }
 
-  /// Returns the usage of each source.
   package static func usage(
     in session: borrowing Session
   ) throws(DatabaseError) -> [QuarantineSource: QuarantineUsage] {
     try QuarantineUsageTable.all(in: session)
   }
 
-  /// The number of messages with one reason.
   package struct Reason: Sendable {
     package let code: String
     package let source: String
@@ -61,7 +58,6 @@ package enum QuarantineTable {
     package let newest: Timestamp
   }
 
-  /// Returns every reason, most frequent first.
   package static func reasons(in session: borrowing Session) throws(DatabaseError) -> [Reason] {
     var reasons: [Reason] = []
     for row in try session.query(
@@ -174,8 +170,7 @@ package enum QuarantineTable {
 
   /// Records a repeated refusal with its reason.
   ///
-  /// A message that was proven to be Apple's keeps its reason if this replay could not prove it: the roots of the
-  /// replay are the likely cause.
+  /// A proven message keeps its reason if this replay could not prove it: the roots of the replay are the likely cause.
   package static func noteReplay(
     _ digest: Digest, _ refusal: LedgerEntry.QuarantineReason, in session: borrowing Session
   ) throws(DatabaseError) {
@@ -190,7 +185,6 @@ package enum QuarantineTable {
       """)
   }
 
-  /// Returns the number of messages that `purge` would delete.
   package static func count(
     receivedBefore instant: Timestamp, code: String?, in session: borrowing Session
   ) throws(DatabaseError) -> Int {
@@ -201,12 +195,12 @@ package enum QuarantineTable {
 
   /// Deletes the oldest messages received before `instant`, of one code on request, and returns their number.
   ///
-  /// It deletes at most `limit` messages, so that locks are short: repeat it until it returns 0. Call it last in the
+  /// It deletes at most `limit`, so that locks are short: repeat it until it returns 0. Call it last in the
   /// transaction.
   package static func purge(
     receivedBefore instant: Timestamp, code: String?, limit: Int, in session: borrowing Session
   ) throws(DatabaseError) -> Int {
-    // `size` is not in that index: see `Ledger.slice`.
+    // `size` is not in that index: see `LedgerStore.slice`.
     var selection: SQL =
       "SELECT digest FROM \(Table.quarantine.by("received_at")) WHERE received_at < \(instant) AND size IS NOT NULL"
     if let code { selection += " AND code = \(code)" }

@@ -2,8 +2,8 @@ package import Database
 
 /// `quarantine_usage`: the messages and bytes of each source.
 ///
-/// Quota checks read this table instead of a sum over the quarantine. A transaction changes these counts after the rows
-/// of `quarantine`, so a transaction that locks a count never waits for a row.
+/// Quota checks read this table instead of a sum. A transaction changes it after the rows of `quarantine`, so that a
+/// holder of a count never waits for a row.
 package enum QuarantineUsageTable {
   static func all(in session: borrowing Session) throws(DatabaseError) -> [QuarantineSource: QuarantineUsage] {
     var usage: [QuarantineSource: QuarantineUsage] = [:]
@@ -59,8 +59,8 @@ package enum QuarantineUsageTable {
 
   /// Recounts each source, in one transaction per source.
   ///
-  /// It corrects the counts after a binary of schema 2, or an operator, changed rows without counting. It reads one
-  /// index entry per message. Other transactions that quarantine a message of the same source wait until it ends.
+  /// It corrects the counts after a binary of schema 2, or an operator, changed rows. It reads one index entry per
+  /// message. Other quarantine transactions of the source wait.
   package static func recount(in pool: Pool) async throws(DatabaseError) {
     for source in QuarantineSource.allCases {
       try await pool.transaction(replayable: true) { session throws(DatabaseError) in

@@ -4,7 +4,6 @@ package import Time
 
 /// The cohort of an app: customers that an operator put into bucket 0, which every share above 0% includes.
 extension BucketTable {
-  /// Returns the originalTransactionIds of the customer that a member names now.
   package static func ids(
     of member: CohortMember, in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> [String] {
@@ -31,7 +30,6 @@ extension BucketTable {
     into: "INSERT INTO buckets (app, environment, original_transaction_id, bucket, is_chosen, decided_at) VALUES",
     then: "ON DUPLICATE KEY UPDATE bucket = 0, is_chosen = 1")
 
-  /// Assigns customers to bucket 0.
   package static func choose(
     _ ids: [String], in scope: AppScope, at now: Timestamp, _ session: borrowing Session
   ) throws(DatabaseError) {
@@ -56,7 +54,6 @@ extension BucketTable {
     }
   }
 
-  /// Returns the originalTransactionIds of the cohort, in order.
   package static func cohort(of scope: AppScope, in session: borrowing Session) throws(DatabaseError) -> [String] {
     var ids: [String] = []
     try session.query(

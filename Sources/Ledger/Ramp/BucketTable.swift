@@ -5,7 +5,6 @@ import Signing
 package import Time
 
 extension Bucket {
-  /// Creates the bucket of a customer without a stored one.
   package init(salt: String, app: String, customer: String) {
     self.init(digest: Digest.sha256(Self.message(salt: salt, app: app, customer: customer)).bytes)
   }
@@ -20,8 +19,8 @@ package enum BucketTable {
 
   /// Returns the customer's bucket: the smallest bucket of its IDs, otherwise a new one, which it stores.
   ///
-  /// The customer has all IDs that Apple links with `ids`. Every ID of the receipt keeps the bucket, so that it stays
-  /// when the ledger learns more. It never becomes larger.
+  /// The customer has all IDs that Apple links with `ids`. Every ID of the receipt keeps the bucket, which never
+  /// becomes larger.
   ///
   /// - Parameter ids: originalTransactionIds of a proven receipt, at least one.
   package static func decide(
@@ -52,7 +51,6 @@ package enum BucketTable {
     into: "INSERT INTO buckets (app, environment, original_transaction_id, bucket, decided_at) VALUES",
     then: "ON DUPLICATE KEY UPDATE bucket = LEAST(bucket, VALUES(bucket))")
 
-  /// Returns the IDs and those that Apple links with them, in order.
   static func members(
     of ids: [String], in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> [String] {

@@ -1,4 +1,3 @@
-/// The operator's name of a customer in a cohort.
 package struct CohortMember: Hashable, Sendable {
   package enum Kind: String, Sendable, CaseIterable {
     case customer, user, token
@@ -20,7 +19,6 @@ package struct CohortMember: Hashable, Sendable {
   /// `customer:2000000012345678`.
   package var text: String { "\(kind.rawValue):\(name)" }
 
-  /// Whether the name is valid for a customer.
   private static func isName(_ name: String, of kind: Kind) -> Bool {
     switch kind {
     case .customer: (1...64).contains(name.utf8.count) && name.utf8.allSatisfy { (0x30...0x39).contains($0) }

@@ -5,8 +5,7 @@ package import Time
 extension GuardStatistics {
   /// Returns an app's statistics since its stage was set, within the window of a rule.
   ///
-  /// Calls are counted in steps of five minutes. The step that contains the beginning of the window counts entirely,
-  /// for both sides.
+  /// The five minutes that contain the beginning of the window count entirely, for both sides.
   ///
   /// - Parameter changedAt: when the stage or its share was set.
   package static func read(

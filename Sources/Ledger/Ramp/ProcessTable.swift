@@ -1,16 +1,14 @@
 package import Database
 package import Time
 
-/// `processes`: the state of the stages that each running service uses, and the live processes that call Apple.
+/// `processes`: the stages' state that each service uses, and the live processes that call Apple.
 ///
-/// Times are from the database's clock, since the clocks of several machines may differ.
+/// Times are from the database's clock, since machines' clocks may differ.
 package enum ProcessTable {
-  /// The age after which a service counts as silent.
   package static let silence = Interval.seconds(15)
   /// The age after which the row of a process that ended without cleanup is deleted.
   private static let kept = Interval.hours(1)
 
-  /// A running service.
   package struct Service: Hashable, Sendable {
     package let process: [UInt8]
     /// Host and process ID, as in `web-1:4121`.
@@ -27,12 +25,9 @@ package enum ProcessTable {
     }
   }
 
-  /// The last status of a service.
   package struct Status: Hashable, Sendable {
     package let service: Service
-    /// The `StageTable.mark` that it uses.
     package let mark: Int64
-    /// The time since its last update.
     package let age: Interval
 
     /// Whether it crashed, was suspended, or cannot reach the database.
@@ -69,7 +64,7 @@ package enum ProcessTable {
     try note(Service(process: process, name: name), mark: noMark, in: session)
   }
 
-  /// Returns the leasing processes that were alive within `silence`, with their names.
+  /// Returns the leasing processes that are not silent, with their names.
   package static func alive(in session: borrowing Session) throws(DatabaseError) -> [(process: [UInt8], name: String?)]
   {
     let now = try now(in: session)
@@ -78,7 +73,7 @@ package enum ProcessTable {
     ).map { row throws(DatabaseError) in (try row.bytes("process"), try row.optionalText("name")) }
   }
 
-  /// Returns the leasing processes that were alive within the last hour, but not within `silence`.
+  /// Returns the leasing processes that became silent within the last hour.
   static func silent(in session: borrowing Session) throws(DatabaseError) -> [[UInt8]] {
     let now = try now(in: session)
     return try session.query("SELECT process FROM processes WHERE seen_at < \(now - silence) AND mark = \(noMark)")

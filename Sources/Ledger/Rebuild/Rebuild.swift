@@ -6,15 +6,12 @@ package import Time
 
 /// Derives all data from the inbox again into a second database, and exchanges the tables in one statement.
 ///
-/// Readers see the old tables until the exchange. Messages that arrive meanwhile are written to the old tables, and
-/// read from the inbox after it. Repetition changes nothing.
+/// Readers see the old tables until then. Messages that arrive meanwhile are read from the inbox after it.
 package struct Rebuild: Sendable {
   /// Parses a stored message into findings.
   ///
-  /// An error ends the rebuild.
-  ///
-  /// The caller gets the error unchanged before the exchange, and in a `Failure` afterwards. `LeftOut` only skips this
-  /// message.
+  /// An error ends the rebuild. Before the exchange the caller gets it unchanged, afterwards in a `Failure`. `LeftOut`
+  /// only skips this message.
   package typealias Reading = @Sendable (StoredMessage) throws -> Findings
 
   package struct Summary: Sendable {
@@ -28,7 +25,6 @@ package struct Rebuild: Sendable {
 
   /// An error that skips an unreadable message and does not end the rebuild.
   package struct LeftOut: Error {
-    /// The reason, in one word.
     package let reason: String
 
     package init(because reason: String) { self.reason = reason }
@@ -39,7 +35,6 @@ package struct Rebuild: Sendable {
   /// They stay in the inbox.
   package struct Refused: Hashable, Sendable {
     package var count = 0
-    /// The first skipped messages.
     package var examples: [Example] = []
 
     package struct Example: Hashable, Sendable {
@@ -55,7 +50,6 @@ package struct Rebuild: Sendable {
     }
   }
 
-  /// The two databases of a running rebuild, each with the connection that writes to it.
   struct Stage: Sendable {
     let staging: Staging
     let source: Connection
@@ -142,8 +136,8 @@ package struct Rebuild: Sendable {
 
   /// Ensures that this is the only rebuild of the database while the connection lives.
   private func claim(_ source: Connection) async throws {
-    // Three seconds, since a server may notice late that the connection of an earlier rebuild is gone. MySQL limits
-    // names to 64 characters: two databases with the same prefix only wait for each other.
+    // Three seconds, since a server may notice late that an earlier connection is gone. MySQL limits names to 64
+    // characters: two databases with the same prefix only wait for each other.
     let name = String("rebuild \(configuration.database ?? "")".prefix(64))
     let isOurs = try await source.read { session throws(DatabaseError) in
       try session.query("SELECT GET_LOCK(\(name), 3) AS ours").first?.optionalInt("ours") == 1
@@ -179,7 +173,6 @@ package struct Rebuild: Sendable {
     }
   }
 
-  /// The messages read from the inbox.
   struct Caught {
     var messages = 0
     var refused = Refused()
@@ -192,9 +185,8 @@ package struct Rebuild: Sendable {
 
   /// Reads new messages, repeatedly until there are no more.
   ///
-  /// The number of passes is limited: on a busy service each pass finds the messages of the previous one. After the
-  /// exchange the first pass is enough, since it begins when all writes to the old tables are committed. It throws
-  /// between two pages if its task is cancelled.
+  /// The passes are limited, since a busy service adds messages. After the exchange one is enough. It throws between
+  /// two pages if its task is cancelled.
   func catchUp(_ stage: Stage, into target: Connection) async throws -> Caught {
     var caught = Caught()
     for _ in 0..<Self.passes {

@@ -2,7 +2,6 @@ extension Rebuild {
   /// The reason why a rebuild failed, except errors of the database and of the parsing of a message.
   package struct Failure: Error, Equatable, CustomStringConvertible {
     package enum Code: Sendable {
-      /// Another process rebuilds this database now.
       case alreadyRunning
       /// The database for the rebuild was not created by a rebuild.
       ///

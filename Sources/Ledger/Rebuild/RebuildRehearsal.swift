@@ -4,19 +4,14 @@ import Signing
 package import Time
 
 extension Rebuild {
-  /// The changes that a rebuild would make.
   package struct Rehearsal: Sendable {
     package var messages = 0
-    /// The skipped messages.
     package var refused = Refused()
-    /// Lines of the present canonical dump that would disappear.
     package var gone = Lines()
-    /// Lines that would be new.
     package var new = Lines()
 
     package var isEqual: Bool { gone.count == 0 && new.count == 0 }
 
-    /// Example lines with their total count.
     package struct Lines: Sendable {
       package var count = 0
       package var examples: [String] = []
@@ -25,7 +20,7 @@ extension Rebuild {
 
   /// Derives all data in a second database, compares the canonical dumps and changes no data.
   ///
-  /// It also reads messages that arrive meanwhile. If they cannot be distinguished from differences, it compares again.
+  /// If messages that arrive meanwhile cannot be distinguished from differences, it compares again.
   package func rehearse(now: Timestamp, examples: Int = 10) async throws -> Rehearsal {
     try await staged(now: now) { stage in
       let (database, staging) = (configuration.database ?? "", stage.staging.name)

@@ -2,10 +2,9 @@ import Database
 import Signing
 
 extension Rebuild {
-  /// The second database, in which all data is derived again: its tables and the read messages.
+  /// The second database: its tables and the read messages.
   ///
-  /// Read messages are recorded by digest, not by time: a replay from quarantine keeps the original time of receipt,
-  /// and the clocks of two hosts differ.
+  /// These are recorded by digest, not by time: a replay keeps the original time of receipt, and hosts' clocks differ.
   struct Staging: Sendable {
     let name: String
     private let database: String
@@ -79,10 +78,8 @@ extension Rebuild {
 
     /// Returns unread messages in the order of their digests, beginning after `last`.
     ///
-    /// Empty at the end.
-    ///
-    /// It returns at most `limit` messages, and no more than fit into memory together. Their digests are read before
-    /// any join: later passes find few new messages in the whole inbox.
+    /// Empty at the end. It returns at most `limit`, as many as fit into memory. Their digests are read before any
+    /// join, since later passes find few messages in the whole inbox.
     func unseen(
       after last: Digest?, limit: Int, _ bodies: BodyVault, in session: Session
     ) throws(DatabaseError) -> [StoredMessage] {

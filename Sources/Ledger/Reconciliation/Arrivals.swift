@@ -1,7 +1,7 @@
 package import Database
 package import Signing
 
-/// The way in which a notification of Apple's history arrived here.
+/// The arrival of a notification in Apple's history.
 package enum Arrival: Hashable, Sendable {
   case byItself
   /// Fetched from Apple's history, or submitted by the app's back end.
@@ -25,9 +25,6 @@ extension LedgerStore {
     }
   }
 
-  /// Returns the arrival of each notification, in their order.
-  ///
-  /// `nil` if it is missing.
   package func arrivals(of told: [Told], in scope: AppScope) async throws(DatabaseError) -> [Arrival?] {
     guard !told.isEmpty else { return [] }
     return try await pool.read { session throws(DatabaseError) in
@@ -49,7 +46,7 @@ extension LedgerStore {
         let (known, exact) = (
           told.notificationUUID.flatMap { byUUID[$0] }, byDigest[told.digest]
         )
-        // Another signature of a known notification is not new, regardless of its own outcome.
+        // Another signature of a known notification is not new.
         return exact == .byItself || known == .byItself ? .byItself : known ?? exact
       }
     }

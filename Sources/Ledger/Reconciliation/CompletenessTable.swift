@@ -8,9 +8,9 @@ package struct Completeness: Hashable, Sendable {
   package enum Measure: Int, Hashable, Sendable, CaseIterable {
     /// Notifications that were sent according to Apple's notification history.
     case notifications = 1
-    /// Ends of periods with an expected renewal, or a notification about its failure.
+    /// Ends of periods with an expected renewal or a notification of its failure.
     ///
-    /// This expectation is Switchyard's own, the only measure of Notifications V1.
+    /// The only measure of Notifications V1.
     case renewals = 2
 
     package var name: String { "\(self)" }
@@ -63,7 +63,6 @@ package enum CompletenessTable {
         refused = VALUES(refused), measured_at = VALUES(measured_at)
       """)
 
-  /// Stores the present measurement of whole days.
   package static func put(
     _ days: [Timestamp: Completeness], _ measure: Completeness.Measure, of scope: AppScope, at now: Timestamp,
     in session: borrowing Session

@@ -36,7 +36,6 @@ extension LedgerStore {
     }
   }
 
-  /// Returns the present data of these originalTransactionIds.
   package func slice(
     of originals: [String], app: App, _ environment: Environment
   ) async throws(DatabaseError) -> CustomerSlice {

@@ -2,11 +2,9 @@ package import Database
 import Purchases
 package import Time
 
-/// A requested TEST notification and its return.
 package struct Heartbeat: Hashable, Sendable {
   package let scope: AppScope
   package let askedAt: Timestamp
-  /// The time by which it must come back.
   package let dueBy: Timestamp
   /// Apple's test notification token.
   ///
@@ -53,7 +51,6 @@ package enum HeartbeatTable {
     ).affectedRows == 1
   }
 
-  /// Stores Apple's token of the test that was requested at `askedAt`.
   package static func sent(
     _ token: String, _ scope: AppScope, askedAt: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) {
@@ -77,7 +74,7 @@ package enum HeartbeatTable {
 
   /// Records that no test could be requested.
   ///
-  /// The next is due as usual, and none counts as lost until then.
+  /// The next is due as usual.
   ///
   /// - Parameter reason: why lost notifications are not noticed there. `nil` if there are no notifications to lose.
   package static func withdrawn(
@@ -97,7 +94,7 @@ package enum HeartbeatTable {
     ).first != nil
   }
 
-  /// Whether Apple ever sent a V2 notification there: a test came back, or Apple's history contained one.
+  /// Whether Apple ever sent a V2 notification there: a returned test, or one in Apple's history.
   package static func wasWatched(_ scope: AppScope, _ session: borrowing Session) throws(DatabaseError) -> Bool {
     try session.query(
       """
@@ -115,7 +112,6 @@ package enum HeartbeatTable {
     try LastNotificationTable.last(of: scope, in: session)[.v2] != nil
   }
 
-  /// Whether a V1 notification came there since `instant`.
   package static func hearsLegacy(
     _ scope: AppScope, since instant: Timestamp, _ session: borrowing Session
   ) throws(DatabaseError) -> Bool {
@@ -127,7 +123,6 @@ package enum HeartbeatTable {
     ).first != nil
   }
 
-  /// Records that the heartbeat came back.
   package static func returned(
     _ heartbeat: Heartbeat, at instant: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) {
@@ -138,7 +133,6 @@ package enum HeartbeatTable {
       """)
   }
 
-  /// Records that the heartbeat did not come back, with Apple's reason if known.
   package static func lost(
     _ scope: AppScope, askedAt: Timestamp, because failure: String, in session: borrowing Session
   ) throws(DatabaseError) {
@@ -161,12 +155,10 @@ package enum HeartbeatTable {
     ).first?.optionalMilliseconds("at")
   }
 
-  /// Returns the last heartbeat of every app in service.
   package static func all(in session: borrowing Session) throws(DatabaseError) -> [Heartbeat] {
     try read("ORDER BY h.app, h.environment", in: session)
   }
 
-  /// Returns the last heartbeat of an app in service, or `nil` before the first request.
   package static func last(of scope: AppScope, in session: borrowing Session) throws(DatabaseError) -> Heartbeat? {
     try read("AND h.app = \(scope.app.number) AND h.environment = \(scope.environment.code)", in: session).first
   }

@@ -1,9 +1,6 @@
 import Database
 
 extension Migration {
-  /// The tables of reconciliation.
-  ///
-  /// They are not derived from the inbox.
   static let reconciliation: [SQL] = [completeness, reconciliations, heartbeats, refundSweeps]
 
   // `day`: the first millisecond of a day in UTC. The last measurement stays when Apple's history no longer covers the

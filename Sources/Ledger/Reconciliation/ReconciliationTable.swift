@@ -5,10 +5,7 @@ package import Time
 package enum ReconciliationTable {
   /// Claims the next comparison for this process.
   ///
-  /// Returns false if it is not due or another process has it.
-  ///
-  /// If this process dies, the comparison is due again when the lease ends, unless `plan` or `finish` sets another
-  /// time.
+  /// Returns false if it is not due or another process has it. After a crash it is due again when the lease ends.
   package static func claim(
     _ scope: AppScope, every period: Interval, lease: Interval, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) -> Bool {
@@ -25,7 +22,6 @@ package enum ReconciliationTable {
     ).affectedRows == 1
   }
 
-  /// Sets the due time of the next comparison, of those that are made once in `period`.
   package static func plan(
     _ scope: AppScope, next: Timestamp, every period: Interval, in session: borrowing Session
   ) throws(DatabaseError) {
@@ -35,9 +31,8 @@ package enum ReconciliationTable {
 
   /// Records that Apple's history from `start` up to `end` was compared.
   ///
-  /// `nil`: from its beginning.
-  ///
-  /// If there is a gap before `start`, the row is unchanged: the next scheduled comparison closes the gap.
+  /// `nil`: from its beginning. With a gap before `start`, the row is unchanged: the next scheduled comparison closes
+  /// it.
   package static func finish(
     _ scope: AppScope, from start: Timestamp?, until end: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) {

@@ -6,9 +6,9 @@ package enum RefundSweepTable {
   /// The lease of a customer, longer than any request takes.
   private static let lease = Interval.minutes(15)
 
-  /// Claims a customer for this process if its last request is older than `period`.
+  /// Claims a customer for this process.
   ///
-  /// Returns false if it is not, or another process claimed it.
+  /// Returns false if the last request is younger than `period`, or another process claimed it.
   ///
   /// - Parameter customer: the label of the customer, or an originalTransactionId without links.
   package static func claim(
@@ -23,7 +23,6 @@ package enum RefundSweepTable {
     ).affectedRows > 0
   }
 
-  /// Stores the time that counts as a customer's last request.
   package static func note(
     _ customer: String, askedAt instant: Timestamp, in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) {

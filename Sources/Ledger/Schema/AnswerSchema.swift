@@ -3,7 +3,6 @@ import Database
 extension Migration {
   static let answerTables: [SQL] = [answerReadings, answerClients, answerTimes, heard]
 
-  // The rows of `answer-rules.tsv` that replace the defaults.
   private static let answerReadings: SQL = """
     CREATE TABLE IF NOT EXISTS answer_readings (
       app INT UNSIGNED NOT NULL,
@@ -37,7 +36,6 @@ extension Migration {
     ) ENGINE=InnoDB
     """
 
-  // The time of the last notification of each app.
   private static let heard: SQL = """
     CREATE TABLE IF NOT EXISTS heard (
       app INT UNSIGNED NOT NULL,

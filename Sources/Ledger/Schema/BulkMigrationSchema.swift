@@ -42,7 +42,6 @@ extension Migration {
     ) ENGINE=InnoDB
     """
 
-  // The process that hands out the IDs of a job for lookups.
   private static let handOuts: SQL = """
     CREATE TABLE IF NOT EXISTS migration_hand_outs (
       job INT UNSIGNED NOT NULL PRIMARY KEY,
@@ -79,7 +78,6 @@ extension Migration {
     ) ENGINE=InnoDB
     """
 
-  // The further users of a receipt.
   private static let links: SQL = """
     CREATE TABLE IF NOT EXISTS migration_links (
       job INT UNSIGNED NOT NULL,

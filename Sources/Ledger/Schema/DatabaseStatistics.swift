@@ -1,7 +1,6 @@
 package import Database
 package import Time
 
-/// The database's own data for an operator.
 package struct DatabaseStatistics: Sendable {
   package let version: String
   /// 1 if every commit is on disk before its response.
@@ -33,7 +32,6 @@ package struct DatabaseStatistics: Sendable {
     now = try row.milliseconds("now")
   }
 
-  /// A table's size by the server's estimate.
   package struct Table: Sendable {
     package let name: String
     package let rows: Int64

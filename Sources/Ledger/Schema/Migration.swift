@@ -5,11 +5,9 @@ import Database
 /// Every statement can run twice, since DDL commits immediately: an interrupted migration is run again.
 package struct Migration: Sendable {
   package let version: Int
-  /// The content of the step, for operators.
   package let title: String
   let statements: [SQL]
 
-  /// All steps, in order.
   package static let all = [first]
 
   // Raise the version whenever a statement changes before the first release: SchemaTests compare a digest. Earlier

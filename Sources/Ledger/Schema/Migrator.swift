@@ -3,7 +3,6 @@ package import Time
 
 /// Migrates a database to this build's schema, and reports whether this build can use it.
 package struct Migrator: Sendable {
-  /// The database's schema version compared with this build's.
   package struct Status: Hashable, Sendable {
     /// 0 for an empty database.
     package let installed: Int
@@ -37,9 +36,7 @@ package struct Migrator: Sendable {
 
   /// Runs the missing steps and returns them.
   ///
-  /// Repeated and concurrent calls are safe.
-  ///
-  /// A cancelled task stops between two steps.
+  /// Repeated and concurrent calls are safe. A cancelled task stops between two steps.
   package func migrate(at now: Timestamp, in session: borrowing Session) throws(DatabaseError) -> [Migration] {
     try session.run(Self.table)
     let status = try status(in: session)

@@ -56,7 +56,7 @@ extension Migration {
     """
 
   // The limits that return an app to `shadow`. Without a row the build's defaults apply. `most_impact`, `most_errors`:
-  // in a million. `most_latency`: in hundredths of Apple's. 0 turns off either of the last two.
+  // in a million. `most_latency`: in hundredths of Apple's. 0 disables either of the last two.
   private static let guards: SQL = """
     CREATE TABLE IF NOT EXISTS guards (
       app INT UNSIGNED NOT NULL,

@@ -3,12 +3,11 @@ import Purchases
 import Signing
 import Time
 
-/// `seeds`: every ID for a request of Apple's history, with the first message that named it.
+/// `seeds`: every ID that can request Apple's history, with the first message that named it.
 ///
-/// Rows are never deleted. The order is by `receivedAt`, which a message keeps when it is read again. The same messages
-/// therefore create the same rows, in any order of writing.
+/// Rows are never deleted. The order is by `receivedAt`, which a message keeps, so that the order of writing does not
+/// matter.
 enum SeedTable {
-  /// A seed and its first message.
   struct Row: Sendable {
     let app: App.ID
     /// The seed with the user ID of the first message.
@@ -51,7 +50,6 @@ enum SeedTable {
 
   private static let nobodySaid = 0
 
-  /// Returns the seeds that `selection` (`WHERE … ORDER BY … LIMIT …`) selects.
   static func read(
     _ selection: SQL, bundleIDs: [App.ID: String], in session: borrowing Session
   ) throws(DatabaseError) -> [Row] {

@@ -23,10 +23,9 @@ extension [SQLValue] {
 
 /// The keys of rows as numbers that sort as the columns do.
 ///
-/// They are computed once for each row: to compare value by value, the sort of a batch took longer than its write.
+/// Computed once for each row: to compare values, the sort of a batch took longer than its write.
 private struct RowKeys {
   private var words: [UInt64] = []
-  /// The bounds of the keys in `words`.
   private var bounds = [0]
 
   init(_ rows: [[SQLValue]], columns: Int) {

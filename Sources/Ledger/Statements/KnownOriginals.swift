@@ -1,6 +1,5 @@
 package import Database
 
-/// The amount of known data of an app.
 package enum KnownOriginals {
   /// Counts the originalTransactionIds with a purchase in one environment.
   ///

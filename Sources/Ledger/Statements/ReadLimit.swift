@@ -1,10 +1,10 @@
 import Database
 import Purchases
 
-/// The limits of one lookup in a table: all signed rows, and as many unsigned rows as a customer may reasonably have.
+/// The limits of one lookup in a table: all signed rows, and a reasonable number of unsigned rows.
 ///
-/// Holders of an app's shared secret can claim any data about an originalTransactionId. The omitted rows depend only on
-/// the rows of the table, not on their arrival: a rebuild omits the same ones.
+/// Strangers can claim any data about an originalTransactionId. The omitted rows depend only on the table, so that a
+/// rebuild omits the same ones.
 struct ReadLimit {
   /// The maximum number of rows of one kind for the IDs of one piece.
   static let mostSigned = 25_000
@@ -23,7 +23,6 @@ struct ReadLimit {
   ///
   /// Above it those with the last keys are read.
   var claimed = Self.mostClaimed
-  /// Whether rows were omitted.
   private(set) var isCut = false
 
   /// Returns the rows of a table: all in key order if they are few, otherwise the signed ones and then the claims of

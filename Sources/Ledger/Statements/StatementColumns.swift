@@ -24,7 +24,6 @@ extension Statement {
 }
 
 extension Facts {
-  /// Reads facts from a column.
   init(stored bytes: [UInt8]) throws(DatabaseError) {
     let json: JSONObject
     do throws(JSONError) {

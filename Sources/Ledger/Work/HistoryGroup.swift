@@ -3,10 +3,9 @@ import Purchases
 
 /// `histories.held_with`: the name of a history, shared by all IDs that one history of Apple ever held together.
 ///
-/// A history request continues after the last one, so a later history may hold only some of the IDs: all histories with
-/// a common ID belong to one Apple account. Customers' links differ: receipts and app transactions create those too.
+/// A later history may hold only some of the IDs: histories with a common ID belong to one Apple account. Customers'
+/// links differ: receipts and app transactions create those too.
 struct HistoryGroup {
-  /// The name of each ID's history.
   private var names: [String: String] = [:]
   /// The new name of each replaced one.
   private var renamed: [String: String] = [:]
@@ -34,7 +33,6 @@ struct HistoryGroup {
 
   subscript(id: String) -> String { names[id].map(current) ?? id }
 
-  /// Renames the other members of joined histories.
   func rename(in scope: AppScope, _ session: borrowing Session) throws(DatabaseError) {
     for (former, _) in renamed.sorted(by: { $0.key < $1.key }) {
       _ = try session.execute(

@@ -2,13 +2,11 @@ package import Database
 package import Purchases
 package import Time
 
-/// A row of `work`, for reports.
 package struct HistoryJobSummary: Sendable {
   package let kind: HistoryJobTable.Kind
   package let environment: Environment
   package let subject: String
   package let state: HistoryJobTable.State
-  /// The number of failed responses.
   package let attempts: Int
   package let createdAt: Timestamp
   /// The time of the next try, or the end of the lease.
@@ -19,29 +17,24 @@ package struct HistoryJobSummary: Sendable {
   package let reason: String?
 }
 
-/// The number of an app's IDs with one state and reason.
 package struct HistoryJobCount: Hashable, Sendable {
   package let kind: HistoryJobTable.Kind
   package let environment: Environment
   package let state: HistoryJobTable.State
-  /// Empty without a reason.
   package let reason: String
   package let count: Int
 }
 
 extension HistoryJobTable {
-  /// The progress of a waiting caller's ID.
   package enum Progress: Hashable, Sendable {
     /// Any process with capacity may look it up now.
     case due
     /// A process looks it up now.
     case leased
-    /// Its lookup is delayed.
     case putOff
     case settled(State)
   }
 
-  /// Returns the numbers of the app's IDs by kind, environment, state and reason.
   package static func counts(of app: App, in session: borrowing Session) throws(DatabaseError) -> [HistoryJobCount] {
     var counts: [HistoryJobCount] = []
     for row in try session.query(
@@ -60,7 +53,6 @@ extension HistoryJobTable {
     return counts
   }
 
-  /// Returns the numbers of IDs by app, environment, kind and state.
   package static func depths(in session: borrowing Session) throws(DatabaseError) -> [AppScope: [Kind: [State: Int]]] {
     var depths: [AppScope: [Kind: [State: Int]]] = [:]
     for row in try session.query(
@@ -145,8 +137,7 @@ extension HistoryJobTable {
 
   /// Makes failed, unknown or delayed IDs due again, and returns their number.
   ///
-  /// Leased rows are unchanged. Claimed rows are included only while they wait: a settled one keeps no claim, and the
-  /// next claim queues it.
+  /// Leased rows are unchanged. Settled claimed rows too: the next claim queues them.
   package static func retry(
     of app: App, _ states: [State], at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) -> Int {
@@ -173,7 +164,6 @@ extension HistoryJobTable {
       """)
   }
 
-  /// Whether `retry` makes such IDs due again.
   package static func canRetry(_ kind: Kind, _ state: State) -> Bool { state == .waiting || !kind.isClaimed }
 
   static func kind(of row: Row) throws(DatabaseError) -> Kind {

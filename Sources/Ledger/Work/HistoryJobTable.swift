@@ -52,7 +52,6 @@ package enum HistoryJobTable {
     Table.work.each(ids, kinds: kinds.map(\.rawValue), in: scope)
   }
 
-  /// Changes the rows that `condition` selects.
   static func update(
     _ rows: [Int64], _ changes: SQL, where condition: SQL = "state = 0", in session: borrowing Session
   ) throws(DatabaseError) {
@@ -98,7 +97,7 @@ package enum HistoryJobTable {
   ///
   /// - Parameters:
   ///   - kind: `claimedID` or `unverifiedID` for IDs without signed data.
-  ///   - recent: lookups since then are recent enough.
+  ///   - recent: lookups since then suffice.
   ///   - isPatient: whether IDs that failed or were unknown since then are skipped too.
   package static func askAgain(
     _ ids: [String], as kind: Kind = .history, in scope: AppScope, unlessDoneSince recent: Timestamp,
@@ -123,7 +122,6 @@ package enum HistoryJobTable {
     }
   }
 
-  /// A lookup because of a claim.
   struct ClaimedRow {
     let scope: AppScope
     let kind: Kind
@@ -144,8 +142,7 @@ package enum HistoryJobTable {
 
   /// Queues claimed lookups.
   ///
-  /// Waiting rows are unchanged. Settled ones wait again, for at least `UnconfirmedChangeTable.shortestInterval` after
-  /// that.
+  /// Waiting rows are unchanged. Settled ones wait again, at least for `UnconfirmedChangeTable.shortestInterval`.
   static func queue(_ rows: [ClaimedRow], in session: borrowing Session) throws(DatabaseError) {
     let values: [[SQLValue]] = rows.map { row in
       row.scope.columns + [

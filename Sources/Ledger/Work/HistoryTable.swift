@@ -29,7 +29,6 @@ package enum HistoryTable {
     try held.rename(in: scope, session)
   }
 
-  /// Returns the originalTransactionIds that were in a history.
   package static func stored(
     _ originals: Set<String>, in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> Set<String> {
@@ -60,7 +59,7 @@ package enum HistoryTable {
         others[try row.text("name"), default: []].append(id)
       }
     }
-    // Each history once, up to the first requested ID. Not EXISTS, which MariaDB turns into a join that reads every
+    // Each history once, up to the first requested ID. Not EXISTS, which MariaDB converts to a join that reads every
     // history.
     for names in others.keys.sorted().parts() {
       for row in try session.query(
@@ -76,7 +75,6 @@ package enum HistoryTable {
     return asked
   }
 
-  /// Returns the revision of the last history that held each ID.
   package static func revisions(
     of originals: [String], in scope: AppScope, _ session: borrowing Session
   ) throws(DatabaseError) -> [String: String] {

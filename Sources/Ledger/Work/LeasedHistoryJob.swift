@@ -5,7 +5,6 @@ package import Time
 /// A customer that only this process looks up, until the lease ends.
 package struct LeasedHistoryJob: Sendable {
   package let scope: AppScope
-  /// The ID for the request.
   package let subject: String
   /// The number of attempts with a failed response, this one included.
   ///
@@ -24,7 +23,6 @@ package struct LeasedHistoryJob: Sendable {
   let rows: [Int64]
   let row: Int64
   let owner: [UInt8]
-  /// The rows that wait because of a claim.
   let claimed: [ClaimedLookUp]
 
   /// Whether only unproven IDs need the lookup.

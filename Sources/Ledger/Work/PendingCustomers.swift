@@ -4,7 +4,6 @@ import Time
 
 /// Waiting rows, by their presently known customers.
 struct PendingCustomers {
-  /// The rows by the customer's label.
   var groups: [String: [HistoryJob]] = [:]
   /// The originalTransactionIds of each row's ID.
   ///
@@ -54,8 +53,8 @@ struct PendingCustomers {
 
   /// Adds the customers' other waiting rows, and drops customers with a leased row.
   ///
-  /// Unless a caller waits, it also drops customers with unverified IDs and a waiting row of another kind: that row's
-  /// queue looks up all of them. Returns the dropped rows.
+  /// Unless a caller waits, it also drops unverified customers with a waiting row of another kind, whose queue looks up
+  /// all. Returns the dropped rows.
   mutating func gatherOthers(
     for selection: HistoryJobTable.Selection, at now: Timestamp, _ session: borrowing Session
   ) throws(DatabaseError) -> [Int64] {

@@ -28,7 +28,7 @@ package enum RateLimitTable {
     }
   }
 
-  /// How long a process's view is kept after its last share.
+  /// The time to keep a process's view after its last share.
   private static let memory = Interval.hours(24)
 
   /// Returns the views of all processes, by process, without rates that were unused for a day.
@@ -66,7 +66,6 @@ package enum RateLimitTable {
       """)
   }
 
-  /// Deletes the rows of dead processes, and returns their number.
   package static func purge(at now: Timestamp, in session: borrowing Session) throws(DatabaseError) -> Int {
     Int(try session.execute("DELETE FROM budgets WHERE until < \(now - memory) LIMIT 1000").affectedRows)
   }

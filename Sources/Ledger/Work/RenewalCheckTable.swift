@@ -59,7 +59,6 @@ package enum RenewalCheckTable {
     return (due.count, quiet.count)
   }
 
-  /// Returns the number of scheduled checks by app and environment.
   package static func counts(in session: borrowing Session) throws(DatabaseError) -> [AppScope: Int] {
     var counts: [AppScope: Int] = [:]
     for row in try session.query(

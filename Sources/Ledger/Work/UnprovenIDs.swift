@@ -1,7 +1,6 @@
 package import Database
 package import Purchases
 
-/// The quotas of unproven IDs.
 extension HistoryJobTable {
   /// The maximum number of waiting unproven IDs of a kind in an app and environment.
   ///

@@ -3,7 +3,6 @@ package import Time
 
 /// The state of an app's waiting history lookups in an environment, and its effect on their time.
 package struct WaitingLookUps: Sendable {
-  /// The lookups that one process has leased.
   package struct Leased: Hashable, Sendable {
     /// Host and process ID.
     ///
@@ -16,11 +15,9 @@ package struct WaitingLookUps: Sendable {
   package let leased: [Leased]
   /// The number of due lookups, up to a limit.
   package let due: Int
-  /// The first delayed lookup, with its reason.
   package let next: (at: Timestamp, reason: String?)?
-  /// The first of a thousand delayed lookups whose reason applies to the whole app.
+  /// The latest of a thousand delayed lookups with a reason that applies to the whole app.
   package let hold: (at: Timestamp, reason: String)?
-  /// Whether any process that calls Apple is alive.
   package let isAnybodyAlive: Bool
 
   private static let counted = 1_000
@@ -63,7 +60,7 @@ package struct WaitingLookUps: Sendable {
 }
 
 extension HistoryJobTable {
-  /// The prefix of the reason of rows that wait because Apple rejects the app's key.
+  /// The prefix of the reason of rows that wait because Apple refuses access for the app.
   package static let closedDoor = "Apple does not let the app in"
   /// The reasons of rows that wait because of a rate limit.
   package static let limits = ["rateLimited", "overBudget"]

@@ -3,8 +3,7 @@ package import Database
 extension HistoryJobTable {
   /// Records that these customers' lookups begin now, and returns for each whether to make the request.
   ///
-  /// Not if a waiting caller took over the lease, or if another ID's history held one of its IDs meanwhile. Without
-  /// links, only concurrent requests can therefore look up a customer twice. Repetition changes nothing.
+  /// Not if a waiting caller took over the lease, or if another ID's history held one of its IDs meanwhile.
   package static func begin(
     _ customers: [LeasedHistoryJob], in session: borrowing Session
   ) throws(DatabaseError) -> [Bool] {

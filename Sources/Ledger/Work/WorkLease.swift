@@ -11,7 +11,6 @@ extension HistoryJobTable {
     /// Unproven IDs that back ends submitted.
     case unverified
 
-    /// The kind of IDs that are queued without a claimed change.
     package var kindOfIDs: Kind {
       switch self {
       case .requested: .history
@@ -20,7 +19,6 @@ extension HistoryJobTable {
       }
     }
 
-    /// The kinds, in the order of leases.
     var kinds: [Kind] {
       switch self {
       case .requested: [.history]
@@ -30,7 +28,6 @@ extension HistoryJobTable {
     }
   }
 
-  /// The selection of customers to look up.
   package struct Selection: Sendable {
     package let scope: AppScope
     package let queue: Queue
@@ -61,7 +58,6 @@ extension HistoryJobTable {
     }
   }
 
-  /// The result of a lease.
   package struct Lease: Sendable {
     package let customers: [LeasedHistoryJob]
     /// Due rows that are done without a lookup: a stored history holds their IDs.
@@ -70,10 +66,8 @@ extension HistoryJobTable {
 
   /// Leases up to `limit` customers with due rows.
   ///
-  /// Commit before the request to Apple.
-  ///
-  /// A customer with a leased row is skipped, so that two processes never look up one customer at the same time. A
-  /// waiting caller takes over leases that have not begun, which begins them. Rows whose ID is in a stored history
+  /// Commit before the request to Apple. A customer with a leased row is skipped, so that two processes never look it
+  /// up concurrently. A waiting caller takes over leases that have not begun. Rows whose ID is in a stored history
   /// become done.
   package static func lease(
     _ selection: Selection, limit: Int, until end: Timestamp, owner: [UInt8], at now: Timestamp,

@@ -7,7 +7,6 @@ package enum WorkOwner {
   /// The number of a process ID's bytes with which its leases begin.
   static let processBytes = 8
 
-  /// Returns the owner of the next lease of a process.
   package static func next(of process: [UInt8]) -> [UInt8] {
     Array(process.prefix(processBytes)) + [UInt8].random(count: 16 - processBytes)
   }

@@ -1,7 +1,6 @@
 import Database
 
 extension Migration {
-  /// The tables of lookups, histories and rate limits.
   static let workTables: [SQL] = [work, histories, budgets]
 
   // Leased like the outbox: a committed UPDATE moves `due_at` to the end of the lease. `kind`: `HistoryJobTable.Kind`.

@@ -2,9 +2,7 @@ package import Database
 package import Purchases
 package import Time
 
-/// The contents of Apple's history of a customer.
 package struct StoredHistory: Sendable {
-  /// The environment that knows the customer.
   package let environment: Environment
   package let originalTransactionIDs: Set<String>
   package let transactionIDs: Set<String>
@@ -111,7 +109,6 @@ extension HistoryJobTable {
     return unsettled
   }
 
-  /// The scope of the lookups, and the environment that knows the customers.
   private struct Road: Hashable, Comparable {
     let asked: AppScope
     let known: Environment
@@ -169,7 +166,6 @@ extension HistoryJobTable {
 }
 
 extension ClaimedLookUp {
-  /// Whether the lookup has answered the reports about the ID.
   fileprivate func isAnswered(by settlement: HistoryJobTable.Outcome, _ customer: LeasedHistoryJob) -> Bool {
     switch settlement {
     case .stored(let history): row == customer.row || history.originalTransactionIDs.contains(originalTransactionID)

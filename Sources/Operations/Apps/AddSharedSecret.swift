@@ -3,7 +3,7 @@ package import Ledger
 import Signing
 package import Time
 
-/// Makes a shared secret of an app valid, beside the one in use.
+/// Makes a shared secret of an app valid, in addition to the present one.
 package struct AddSharedSecret: Sendable {
   private let secret: SharedSecret
   private let bundleID: String
@@ -13,12 +13,16 @@ package struct AddSharedSecret: Sendable {
     self.bundleID = bundleID
   }
 
-  /// The app that would have it; `NoSuchApp` when it is not registered.
+  /// Returns the app.
+  ///
+  /// Throws `NoSuchApp`.
   package func plan(on connection: Connection) async throws -> App {
     try await AppRecord.find(bundleID, connection).app
   }
 
-  /// Seals it; refused when the app already has as many as may be valid.
+  /// Seals and adds the secret.
+  ///
+  /// Refused if the app has its maximum of valid ones.
   package func apply(
     _ app: App, sealedWith source: KeySource, by author: AuditContext, at now: Timestamp, on connection: Connection
   ) async throws {

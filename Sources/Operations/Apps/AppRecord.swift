@@ -3,7 +3,7 @@ package import Ledger
 package import Purchases
 package import Runtime
 
-/// Everything registered about one app, secrets left out.
+/// The registration of one app, without secrets.
 package struct AppRecord: Sendable {
   package let app: App
   package let flags: [StageRecord]
@@ -12,7 +12,7 @@ package struct AppRecord: Sendable {
   package let accessHold: AccessHold
   package let unprovenForwarding: UnprovenForwarding
   package let consumption: ConsumptionPolicy
-  /// The rows of `answer-rules.tsv` that hold in place of the defaults.
+  /// The rows of `answer-rules.tsv` that replace the defaults.
   package let answerReadings: [String]
   package let answerClients: AnswerClients
 
@@ -28,7 +28,6 @@ package struct AppRecord: Sendable {
     answerClients = try PolicyTable.answerClients(of: app, in: session)
   }
 
-  /// The record of a registered app; a clear error when there is none.
   package static func find(_ bundleID: String, _ connection: Connection) async throws -> AppRecord {
     let record = try await connection.read { session throws(DatabaseError) in
       guard let app = try AppTable.find(bundleID, in: session) else { return nil as AppRecord? }
@@ -41,7 +40,6 @@ package struct AppRecord: Sendable {
   package var validTokens: [TokenTable.Record] { tokens.filter { $0.revokedAt == nil } }
 }
 
-/// An app that is not registered.
 package struct NoSuchApp: ExitStatusError, CustomStringConvertible {
   package let bundleID: String
 

@@ -1,6 +1,6 @@
 import Ledger
 
-/// A URL at which an app's own back end hears something.
+/// A URL of an app's own back end.
 package enum BackEndURL {
   private static let longest = 2_048
 
@@ -12,7 +12,7 @@ package enum BackEndURL {
     return isURL && isPlain && url.utf8.count <= longest && !authority.contains("@")
   }
 
-  /// Whether others can read what is sent there: plain http to another host.
+  /// Whether others can read the traffic: plain http to another host.
   package static func isReadableByOthers(_ url: String) -> Bool {
     url.hasPrefix("http://") && !Destination.isLoopback(url)
   }

@@ -3,18 +3,22 @@ package import Ledger
 package import Signing
 package import Time
 
-/// Lets an app's client be known by its certificate, where a proxy in front of the service authenticates it.
+/// Accepts the certificate of an app's client, which a proxy in front of the service authenticates.
 package struct AcceptClientCertificate: Sendable {
   private let issue: IssueToken
   private let certificate: CertificateFingerprint
 
-  /// - Parameter label: what it is for; lists show the first 60 characters of it.
+  /// - Parameter label: the purpose.
+  ///
+  /// Lists show its first 60 characters.
   package init(_ certificate: CertificateFingerprint, for bundleID: String, label: String) {
     issue = IssueToken(for: bundleID, label: label)
     self.certificate = certificate
   }
 
-  /// The app whose client it would be; `NoSuchApp` when it is not registered.
+  /// Returns the app.
+  ///
+  /// Throws `NoSuchApp`.
   package func plan(on connection: Connection) async throws -> App { try await issue.plan(on: connection) }
 
   package func apply(_ app: App, by author: AuditContext, at now: Timestamp, on connection: Connection) async throws {
@@ -26,12 +30,10 @@ package struct AcceptClientCertificate: Sendable {
   }
 }
 
-/// Makes a bearer token by which an app's own back end reads and writes that app.
+/// Issues a bearer token by which an app's own back end reads and writes that app.
 package struct IssueToken: Sendable {
-  /// A token that was made: the only time it can be seen.
   package struct Issued: Sendable {
     package let token: String
-    /// As it is kept.
     package let label: String
   }
 
@@ -40,7 +42,9 @@ package struct IssueToken: Sendable {
   private let label: String
   private let bundleID: String
 
-  /// - Parameter label: what it is for; lists show the first 60 characters of it.
+  /// - Parameter label: the purpose.
+  ///
+  /// Lists show its first 60 characters.
   package init(for bundleID: String, label: String) {
     self.bundleID = bundleID
     self.label = label
@@ -48,7 +52,9 @@ package struct IssueToken: Sendable {
 
   fileprivate var shownLabel: String { String(label.prefix(Self.longestLabel)) }
 
-  /// The app that would have it; `NoSuchApp` when it is not registered.
+  /// Returns the app.
+  ///
+  /// Throws `NoSuchApp`.
   package func plan(on connection: Connection) async throws -> App {
     try await AppRecord.find(bundleID, connection).app
   }

@@ -4,15 +4,15 @@ package import Ledger
 import Runtime
 package import Time
 
-/// Notes in the ledger what an operator changed at Apple by hand.
+/// Records an operator's manual change at Apple in the ledger.
 package struct NoteAppleChange: Sendable {
   private let scope: AppScope
 
   package init(_ scope: AppScope) { self.scope = scope }
 
-  /// Queues the look-up of an id of which something was, or may have been, changed.
+  /// Queues the lookup of an ID that was, or may have been, changed.
   package func queueLookUp(of id: String, at now: Timestamp, on pool: Pool) async throws {
-    // A command that is stopped leaves the look-up behind.
+    // A stopped command must still queue the lookup.
     try await withCancellationShield {
       try await pool.transaction(replayable: true) { [scope] session throws(DatabaseError) in
         try RefreshAfterAPICall.queue([id], in: scope, changedAt: now, due: now, session)
@@ -20,7 +20,7 @@ package struct NoteAppleChange: Sendable {
     }
   }
 
-  /// Settles Apple's consumption requests about a transaction that were answered; returns how many.
+  /// Settles answered consumption requests about a transaction, and returns their number.
   package func consumption(
     _ answer: JSONObject, about transactionID: String, at now: Timestamp, on pool: Pool
   ) async throws -> Int {

@@ -3,11 +3,9 @@ package import Ledger
 import Signing
 package import Time
 
-/// Registers an app, or adds to what is registered of it; a removed one comes back.
+/// Registers an app, updates its registration, or restores a removed app.
 package struct RegisterApp: Sendable {
-  /// A key of the App Store Server API.
   package struct APIKey: Sendable {
-    /// The contents of the .p8 file.
     let pem: [UInt8]
     let id: String
     let issuer: String
@@ -19,11 +17,9 @@ package struct RegisterApp: Sendable {
     }
   }
 
-  /// What would be registered.
   package struct Plan: Sendable {
-    /// Nil: a new one.
     package let before: App?
-    /// A sentence each; one says so when there is nothing to change.
+    /// One sentence for each change, or one that reports no change.
     package let changes: [String]
   }
 
@@ -32,7 +28,7 @@ package struct RegisterApp: Sendable {
   private let apiKey: APIKey?
   private let sharedSecret: SharedSecret?
 
-  /// - Parameter bundleID: one that `isBundleID` is true of.
+  /// - Parameter bundleID: must satisfy `isBundleID`.
   package init(
     _ bundleID: String, appAppleID: Int64? = nil, apiKey: APIKey? = nil, sharedSecret: SharedSecret? = nil
   ) {
@@ -42,7 +38,6 @@ package struct RegisterApp: Sendable {
     self.sharedSecret = sharedSecret
   }
 
-  /// Whether an app can have this bundle id.
   package static func isBundleID(_ text: String) -> Bool {
     (1...255).contains(text.utf8.count)
       && text.utf8.allSatisfy { byte in
@@ -70,7 +65,9 @@ package struct RegisterApp: Sendable {
       before: before, changes: changes.isEmpty ? ["nothing to change: \(bundleID) is registered so"] : changes)
   }
 
-  /// Registers it; refused when the app already has as many shared secrets as may be valid.
+  /// Registers the app.
+  ///
+  /// Refused if it has its maximum of valid shared secrets.
   package func apply(
     _ plan: Plan, sealedWith source: KeySource, by author: AuditContext, at now: Timestamp, on connection: Connection
   ) async throws {

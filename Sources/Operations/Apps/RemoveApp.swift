@@ -2,9 +2,10 @@ package import Database
 package import Ledger
 package import Time
 
-/// Takes an app out of service and ends its tokens; what is known of its purchases stays.
+/// Removes an app from service and revokes its tokens.
+///
+/// The data of its purchases stays.
 package struct RemoveApp: Sendable {
-  /// What would end.
   package struct Plan: Sendable {
     package let app: App
     package let tokens: Int
@@ -14,7 +15,9 @@ package struct RemoveApp: Sendable {
 
   package init(_ bundleID: String) { self.bundleID = bundleID }
 
-  /// What would end; `NoSuchApp` when it is not registered.
+  /// Returns the app and its valid tokens.
+  ///
+  /// Throws `NoSuchApp`.
   package func plan(on connection: Connection) async throws -> Plan {
     let record = try await AppRecord.find(bundleID, connection)
     return Plan(app: record.app, tokens: record.validTokens.count)

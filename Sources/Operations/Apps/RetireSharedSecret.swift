@@ -4,19 +4,19 @@ import Rollout
 package import Runtime
 package import Time
 
-/// Ends a shared secret of an app; it stays sealed, to forward what came before.
 package struct RetireSharedSecret: Sendable {
   private let name: String
   private let bundleID: String
 
-  /// - Parameter name: as lists show it.
+  /// - Parameter name: the name in lists.
   package init(_ name: String, of bundleID: String) {
     self.name = name
     self.bundleID = bundleID
   }
 
-  /// The app whose secret would end; `NoSuchApp`, `NoSuchSecret` when it has no valid one of this name, or
-  /// `CompleteNeedsSecret` when it is the last one and the stage needs it.
+  /// Returns the app.
+  ///
+  /// Throws `NoSuchApp`, `NoSuchSecret`, or `CompleteNeedsSecret` if the stage needs this last secret.
   package func plan(on connection: Connection) async throws -> App {
     let record = try await AppRecord.find(bundleID, connection)
     let secrets = record.credentials.filter { $0.kind == .sharedSecret }
@@ -27,7 +27,9 @@ package struct RetireSharedSecret: Sendable {
     return record.app
   }
 
-  /// Ends it; `NoSuchSecret` when somebody else did meanwhile.
+  /// Retires the secret.
+  ///
+  /// Throws `NoSuchSecret` if it was retired meanwhile.
   package func apply(
     _ app: App, by author: AuditContext, at now: Timestamp, on connection: Connection
   ) async throws {
@@ -42,7 +44,7 @@ package struct RetireSharedSecret: Sendable {
   private var unknown: NoSuchSecret { NoSuchSecret(bundleID: bundleID, name: String(name.prefix(80))) }
 }
 
-/// The last secret cannot end while the stage needs it.
+/// An error: the stage needs the last secret.
 package struct CompleteNeedsSecret: ExitStatusError, CustomStringConvertible {
   package let bundleID: String
 
@@ -56,7 +58,6 @@ package struct CompleteNeedsSecret: ExitStatusError, CustomStringConvertible {
   }
 }
 
-/// No valid shared secret has this name.
 package struct NoSuchSecret: ExitStatusError, CustomStringConvertible {
   package let bundleID: String
   package let name: String

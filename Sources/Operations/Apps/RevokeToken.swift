@@ -3,12 +3,13 @@ package import Ledger
 package import Runtime
 package import Time
 
-/// Ends the bearer tokens of a name; the service notices within seconds.
+/// Revokes the bearer tokens of a name.
+///
+/// The service applies it within seconds.
 package struct RevokeToken: Sendable {
-  /// The shortest name there is: lists show as many digits.
+  /// The minimum length of a name, as shown in lists.
   package static let shortestName = 8
 
-  /// What would end.
   package struct Plan: Sendable {
     package let app: App
     package let tokens: Int
@@ -17,13 +18,15 @@ package struct RevokeToken: Sendable {
   private let name: DigestPrefix
   private let bundleID: String?
 
-  /// - Parameter bundleID: nil for the app that has a valid token of this name.
+  /// - Parameter bundleID: `nil` for the app that has a valid token of this name.
   package init(_ name: DigestPrefix, of bundleID: String? = nil) {
     self.name = name
     self.bundleID = bundleID
   }
 
-  /// What would end; `NoSuchApp`, or `NoSuchToken` when no valid token has this name.
+  /// Returns the app and the number of tokens.
+  ///
+  /// Throws `NoSuchApp` or `NoSuchToken`.
   package func plan(on connection: Connection) async throws -> Plan {
     let apps: [App]
     if let bundleID {
@@ -44,7 +47,9 @@ package struct RevokeToken: Sendable {
     return found
   }
 
-  /// Ends them; how many, or `NoSuchToken` when there is none any more.
+  /// Revokes the tokens and returns their number.
+  ///
+  /// Throws `NoSuchToken` if all were revoked meanwhile.
   package func apply(
     _ plan: Plan, by author: AuditContext, at now: Timestamp, on connection: Connection
   ) async throws -> Int {
@@ -58,7 +63,6 @@ package struct RevokeToken: Sendable {
   }
 }
 
-/// No valid token has this name.
 package struct NoSuchToken: ExitStatusError, CustomStringConvertible {
   package let name: String
 

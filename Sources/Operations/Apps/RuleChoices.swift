@@ -2,17 +2,18 @@ import LegacyAnswers
 import Mappings
 package import Runtime
 
-/// The readings of unproven composing rules that an app chooses in place of the defaults.
+/// The rows for unproven composing rules that an app chooses instead of the defaults.
 package struct RuleChoices: Hashable, Sendable {
-  /// Every rule as its default says.
   package static let defaults = RuleChoices()
 
-  /// Rows of `answer-rules.tsv`, in order; empty: the defaults.
+  /// Rows of `answer-rules.tsv`, in order.
+  ///
+  /// Empty: the defaults.
   package let ids: [String]
 
   private init() { ids = [] }
 
-  /// Refuses rows that do not exist, rows of rules that are proven, and two rows of one rule.
+  /// Throws for unknown rows, rows of proven rules, and two rows of one rule.
   package init(_ ids: [String]) throws(AnswerReadingRefused) {
     let rules: ComposerRules
     do throws(ComposerRules.ChoiceError) { rules = try ComposerRules(choosing: ids) } catch {
@@ -29,13 +30,11 @@ package struct RuleChoices: Hashable, Sendable {
     self.ids = Set(ids).sorted()
   }
 
-  /// What is chosen, in a few words.
   package var summary: String { Self.summary(ids) }
 
   static func summary(_ ids: [String]) -> String { ids.isEmpty ? "default" : ids.joined(separator: ", ") }
 }
 
-/// A choice of readings that cannot be made.
 package struct AnswerReadingRefused: ExitStatusError, CustomStringConvertible {
   private let reason: String
 

@@ -4,13 +4,12 @@ package import Purchases
 import Signing
 package import Time
 
-/// Changes the policies of an app: how long access is held, what is forwarded unproven, what Apple is told of consumption,
-/// and how verifyReceipt is answered.
+/// Changes the policies of an app: the access hold, unproven forwarding, consumption, and verifyReceipt responses.
 package struct SetAppPolicies: Sendable {
-  /// What Apple is told of consumption, and by what the back end that is asked knows us.
+  /// The consumption policy, with the token by which Switchyard authenticates to the back end.
   package struct Consumption: Sendable {
     package let policy: ConsumptionPolicy
-    /// Nil: the token stays as it is.
+    /// `nil`: the token is unchanged.
     package let token: [UInt8]?
 
     package init(_ policy: ConsumptionPolicy, token: [UInt8]? = nil) {
@@ -19,18 +18,16 @@ package struct SetAppPolicies: Sendable {
     }
   }
 
-  /// What would be different.
   package struct Plan: Sendable {
-    /// The app as it is.
+    /// The app before the change.
     package let before: AppRecord
-    /// A sentence each; none when it is so already.
     package let changes: [String]
   }
 
-  /// Of the back end's token in `credentials`: there is one.
+  /// The name of the only back end token in `credentials`.
   private static let tokenName = "consumption"
 
-  /// Nil, of each of these: it stays as it is.
+  /// For each policy, `nil` leaves it unchanged.
   package var accessHold: AccessHold?
   package var unprovenForwarding: UnprovenForwarding?
   package var consumption: Consumption?
@@ -41,7 +38,9 @@ package struct SetAppPolicies: Sendable {
 
   package init(of bundleID: String) { self.bundleID = bundleID }
 
-  /// What would be different; `NoSuchApp` when it is not registered.
+  /// Returns the changes.
+  ///
+  /// Throws `NoSuchApp`.
   package func plan(on connection: Connection) async throws -> Plan {
     let before = try await AppRecord.find(bundleID, connection)
     var changes: [String] = []
@@ -67,7 +66,9 @@ package struct SetAppPolicies: Sendable {
     return Plan(before: before, changes: changes)
   }
 
-  /// Writes what is different; a plan without changes writes nothing, and no audit entry.
+  /// Writes the changes.
+  ///
+  /// Without changes it writes no audit entry either.
   package func apply(
     _ plan: Plan, sealedWith source: KeySource, by author: AuditContext, at now: Timestamp, on connection: Connection
   ) async throws {
@@ -97,6 +98,5 @@ package struct SetAppPolicies: Sendable {
 }
 
 extension AccessHold {
-  /// What it means, in a few words.
   package var summary: String { self == .off ? "off" : "\(hours) hours" }
 }

@@ -5,13 +5,14 @@ import Rollout
 package import Runtime
 package import Time
 
-/// Names the old back end that goes on hearing what Apple sends, or ends the forwarding.
+/// Sets the destination of forwarded requests and notifications, or ends forwarding.
 package struct SetLegacyURL: Sendable {
-  /// What would be different.
   package struct Plan: Sendable {
     package let app: App
     let before: Destination?
-    /// A sentence that names hosts only, since paths and queries may hold secrets; nil when it is so already.
+    /// A sentence with only the hosts, since paths and queries may hold secrets.
+    ///
+    /// `nil` without a change.
     package let change: String?
   }
 
@@ -19,14 +20,18 @@ package struct SetLegacyURL: Sendable {
   private let bundleID: String
   private let environment: Environment
 
-  /// - Parameter url: one that `BackEndURL` finds usable; nil ends the forwarding.
+  /// - Parameter url: must be usable by `BackEndURL`.
+  ///
+  /// `nil` ends forwarding.
   package init(_ url: String?, of bundleID: String, in environment: Environment) {
     self.url = url
     self.bundleID = bundleID
     self.environment = environment
   }
 
-  /// What would be different; `NoSuchApp`, or `LegacyNeedsURL` when the URL cannot go.
+  /// Returns the change.
+  ///
+  /// Throws `NoSuchApp`, or `LegacyNeedsURL` if the stage needs the URL.
   package func plan(on connection: Connection) async throws -> Plan {
     let record = try await AppRecord.find(bundleID, connection)
     let scope = AppScope(app: record.app.id, environment: environment)
@@ -39,7 +44,9 @@ package struct SetLegacyURL: Sendable {
     return Plan(app: record.app, before: before, change: change(from: before))
   }
 
-  /// Writes it; a plan without a change writes nothing, and no audit entry.
+  /// Writes the change.
+  ///
+  /// Without a change it writes no audit entry either.
   package func apply(
     _ plan: Plan, by author: AuditContext, at now: Timestamp, on connection: Connection
   ) async throws {
@@ -65,7 +72,7 @@ package struct SetLegacyURL: Sendable {
   }
 }
 
-/// The URL cannot go while the stage needs it.
+/// An error: the stage needs the URL.
 package struct LegacyNeedsURL: ExitStatusError, CustomStringConvertible {
   package let bundleID: String
 

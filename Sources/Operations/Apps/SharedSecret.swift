@@ -3,28 +3,34 @@ import Ledger
 package import Signing
 import Time
 
-/// An app's shared secret of verifyReceipt and Notifications V1.
+/// An app's shared secret for verifyReceipt and Notifications V1.
 package struct SharedSecret: Sendable {
-  /// An app may have so many valid ones: the one in use, and the one that follows it.
+  /// The maximum number of valid secrets of an app: the present one and its successor.
   package static let validAtOnce = 2
 
   private let secret: [UInt8]
 
-  /// The secret itself, to be sent to Apple.
+  /// The secret itself, to send it to Apple.
   package var text: String { String(decoding: secret, as: UTF8.self) }
 
-  /// Nil for what is not one word of ASCII; spaces and ends of lines around it do not count.
+  /// Returns `nil` unless the text is one word of ASCII.
+  ///
+  /// Surrounding whitespace is ignored.
   package init?(_ text: [UInt8]) {
     secret = Array(text.reversed().drop { $0 <= 0x20 }.reversed().drop { $0 <= 0x20 })
     guard (1...255).contains(secret.count), secret.allSatisfy({ (0x21...0x7E).contains($0) }) else { return nil }
   }
 
-  /// What it is called in lists: it tells nothing to whoever lacks the master key, and the same secret twice is one row.
+  /// Returns the name in lists.
+  ///
+  /// It reveals nothing without the master key, and equal secrets have the same name.
   package func name(under keys: Keyring) -> String {
     String(keys.current.code(for: secret, purpose: "credential name").hex.prefix(8))
   }
 
-  /// Seals it and makes it valid; refused when the app has two others.
+  /// Seals the secret and makes it valid.
+  ///
+  /// Refused if the app has two others.
   func put(
     for app: App, sealedWith keys: Keyring, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) {

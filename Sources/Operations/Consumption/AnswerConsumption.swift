@@ -4,25 +4,27 @@ package import JSON
 package import Ledger
 package import Time
 
-/// Tells Apple by hand how a purchase was used.
+/// Answers an Apple consumption request by hand.
 package struct AnswerConsumption: Sendable {
   private let answer: JSONObject
   private let id: String
 
-  /// - Parameter answer: Apple's ConsumptionRequest, looked over already.
+  /// - Parameter answer: Apple's ConsumptionRequest, already checked.
   package init(_ answer: JSONObject, to id: String) {
     self.answer = answer
     self.id = id
   }
 
-  /// The request that would be answered; `NoSuchConsumption`, or `ConsumptionNotOpen`.
+  /// Returns the request.
+  ///
+  /// Throws `NoSuchConsumption` or `ConsumptionNotOpen`.
   package func plan(at now: Timestamp, on connection: Connection) async throws -> ConsumptionRequestRecord {
     try await ConsumptionCases.open(id, at: now, on: connection)
   }
 
-  /// Tells Apple, and keeps what became of it.
+  /// Sends the response to Apple and stores the result.
   ///
-  /// The answer is kept first, with the audit entry: whoever tells Apple after a crash tells the same.
+  /// The response is stored first, with the audit entry, so that after a crash any process sends the same one.
   package func apply(
     _ request: ConsumptionRequestRecord, with report: ConsumptionReport, by author: AuditContext, clock: WallClock,
     on connection: Connection

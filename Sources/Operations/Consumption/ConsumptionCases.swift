@@ -4,12 +4,14 @@ package import Runtime
 import Signing
 import Time
 
-/// Apple's consumption requests, as an operator finds and takes them.
+/// The search and claim of Apple's consumption requests by an operator.
 package enum ConsumptionCases {
-  /// How long the service leaves a case alone that an operator works on.
+  /// The time for which the service skips a case that an operator works on.
   private static let lease = Interval.minutes(5)
 
-  /// Those of a notification's UUID or a transaction's id, newest first; `NoSuchConsumption` when there is none.
+  /// Returns the cases of a notification's UUID or a transaction's ID, newest first.
+  ///
+  /// Throws `NoSuchConsumption`.
   package static func find(_ id: String, on connection: Connection) async throws -> [ConsumptionRequestRecord] {
     let found = try await connection.read { session throws(DatabaseError) in
       try ConsumptionTable.find(id, in: session)
@@ -18,7 +20,9 @@ package enum ConsumptionCases {
     return found
   }
 
-  /// The newest of this id that is still to be settled; `ConsumptionNotOpen` when none is.
+  /// Returns the newest open case of this ID.
+  ///
+  /// Throws `ConsumptionNotOpen`.
   static func open(_ id: String, at now: Timestamp, on connection: Connection) async throws -> ConsumptionRequestRecord
   {
     let found = try await find(id, on: connection)
@@ -29,9 +33,9 @@ package enum ConsumptionCases {
     return request
   }
 
-  /// Takes a case from the service, notes who did and does what `body` says, all in one transaction.
+  /// Claims a case, adds the audit entry and runs `body`, all in one transaction.
   ///
-  /// `ConsumptionNotOpen` when it is settled, or somebody works on it.
+  /// Throws `ConsumptionNotOpen` if it is settled or another process works on it.
   static func take(
     _ request: ConsumptionRequestRecord, _ action: StaticString, _ what: String, by author: AuditContext,
     at now: Timestamp,
@@ -52,7 +56,6 @@ package enum ConsumptionCases {
   }
 }
 
-/// No request of this id.
 package struct NoSuchConsumption: ExitStatusError, CustomStringConvertible {
   package let id: String
 
@@ -60,7 +63,7 @@ package struct NoSuchConsumption: ExitStatusError, CustomStringConvertible {
   package var description: String { "no consumption request of \(id); see `switchyard consumption list`" }
 }
 
-/// Nothing is left to be settled, or somebody is at it.
+/// An error: the case is settled, or a process works on it.
 package struct ConsumptionNotOpen: ExitStatusError, CustomStringConvertible {
   package let request: ConsumptionRequestRecord
 

@@ -2,18 +2,24 @@ package import Database
 package import Ledger
 package import Time
 
-/// Tells Apple nothing about a purchase; the author's reason is kept with the request.
+/// Declines a consumption request without a response to Apple.
+///
+/// The author's reason is stored with it.
 package struct DeclineConsumption: Sendable {
   private let id: String
 
   package init(_ id: String) { self.id = id }
 
-  /// The request that would be declined; `NoSuchConsumption`, or `ConsumptionNotOpen`.
+  /// Returns the request.
+  ///
+  /// Throws `NoSuchConsumption` or `ConsumptionNotOpen`.
   package func plan(at now: Timestamp, on connection: Connection) async throws -> ConsumptionRequestRecord {
     try await ConsumptionCases.open(id, at: now, on: connection)
   }
 
-  /// Declines it; `ConsumptionNotOpen` when somebody settled it since the plan, or works on it.
+  /// Declines the request.
+  ///
+  /// Throws `ConsumptionNotOpen` if it was settled since the plan, or a process works on it.
   package func apply(
     _ request: ConsumptionRequestRecord, by author: AuditContext, at now: Timestamp, on connection: Connection
   ) async throws {

@@ -3,17 +3,18 @@ package import Ledger
 package import Signing
 package import Time
 
-/// Gives a database another master key, because its own key is lost.
+/// Replaces the lost master key of a database.
 ///
-/// Purchases, customers and answers stay. Bodies and credentials that the lost key sealed cannot be opened: the credentials are
-/// deleted, so that new ones can be registered.
+/// Purchases, customers and verifyReceipt responses are unaffected. Bodies and credentials under the lost key cannot be
+/// opened: the credentials are deleted, so that new ones can be registered.
 package struct AcceptMasterKey: Sendable {
   private let keys: Keyring
 
-  /// - Parameter keys: of the new key.
   package init(_ keys: Keyring) { self.keys = keys }
 
-  /// The credentials that would be deleted; refused if the key is in use already, and while services run.
+  /// Returns the credentials to delete.
+  ///
+  /// Refused if the key is already in use, and while services run.
   package func plan(on connection: Connection) async throws -> [CredentialTable.Lost] {
     try await connection.read { [keys] session throws(DatabaseError) in
       try Self.check(keys, in: session)

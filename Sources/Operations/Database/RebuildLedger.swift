@@ -6,14 +6,14 @@ package import Runtime
 package import Signing
 package import Time
 
-/// Derives purchases, customers and events anew from the inbox, by the rules of this build.
+/// Derives purchases, customers and events again from the inbox, by this build's rules.
 package struct RebuildLedger: Sendable {
   private let configuration: DatabaseConfiguration
   private let rebuild: Rebuild
 
   /// - Parameters:
-  ///   - adapter: reads the messages again, with today's roots.
-  ///   - progress: hears how many messages were read so far, from threads that belong to no task.
+  ///   - adapter: reads the messages with the present roots.
+  ///   - progress: receives the number of read messages, on threads without a task.
   package init(
     _ configuration: DatabaseConfiguration, _ keys: Keyring, readBy adapter: MessageDecoder,
     progress: @escaping @Sendable (Int) -> Void
@@ -21,19 +21,23 @@ package struct RebuildLedger: Sendable {
     self.configuration = configuration
     rebuild = Rebuild(configuration, keys, progress: progress) { stored in
       do throws(MessageError) { return try adapter.findings(of: stored) } catch {
-        // Whoever has an old app's secret could else make messages that end every rebuild after the next change of rules.
+        // Otherwise holders of an old app's secret could create messages that stop every rebuild after a change of
+        // rules.
         guard stored.isProven else { throw Rebuild.LeftOut(because: error.code) }
         throw RefusedMessage(digest: stored.message.digest, title: stored.title, app: stored.bundleID, refusal: error)
       }
     }
   }
 
-  /// What would be gone and what new; `RefusedMessage` when this build refuses a proven one that it took.
+  /// Returns the differences.
+  ///
+  /// Throws `RefusedMessage` if this build refuses a proven message in the inbox.
   package func plan(at now: Timestamp) async throws -> Rebuild.Rehearsal { try await rebuild.rehearse(now: now) }
 
-  /// Exchanges the tables at once; `RefusedMessage` before anything is changed, `Rebuild.Failure` afterwards.
+  /// Exchanges the tables in one statement.
   ///
-  /// The audit entry follows the exchange: an exchange of tables ends the transaction that it is made in.
+  /// Throws `RefusedMessage` before any change, `Rebuild.Failure` afterwards. The audit entry follows, since an
+  /// exchange of tables ends its transaction.
   package func apply(by author: AuditContext, at now: Timestamp) async throws -> Rebuild.Summary {
     let summary = try await rebuild.run(now: now)
     let connection = try await Connection.open(configuration)
@@ -46,7 +50,7 @@ package struct RebuildLedger: Sendable {
   }
 }
 
-/// A stored message that cannot be read any more, although Apple signed it or gave it to us.
+/// A stored message that cannot be read again, although Apple signed or returned it.
 package struct RefusedMessage: ExitStatusError, CustomStringConvertible {
   package let digest: Digest
   package let title: String

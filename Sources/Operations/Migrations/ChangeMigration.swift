@@ -4,13 +4,11 @@ package import Ledger
 package import Runtime
 package import Time
 
-/// Pauses, resumes, cancels or throttles a bulk migration.
 package struct ChangeMigration: Sendable {
   package enum Change: Sendable {
     case pause
     case resume
     case cancel
-    /// From now on.
     case throttle(MigrationSettings)
 
     var action: StaticString {
@@ -28,7 +26,9 @@ package struct ChangeMigration: Sendable {
 
   package init(_ change: Change, of id: Int) { (self.id, self.change) = (id, change) }
 
-  /// The job as it is; refuses what cannot be done to it.
+  /// Returns the job before the change.
+  ///
+  /// Throws if the change is impossible.
   package func plan(on connection: Connection) async throws -> MigrationJob {
     let id = id
     let job = try await connection.read { session throws(DatabaseError) in try MigrationJobTable.find(id, in: session) }
@@ -37,9 +37,9 @@ package struct ChangeMigration: Sendable {
     return job
   }
 
-  /// Makes the change; the job as it is then.
+  /// Makes the change and returns the changed job.
   ///
-  /// `MigrationNotChanged` where the job has changed since the plan, so that this cannot be done any more.
+  /// Throws `MigrationNotChanged` if the job has changed since the plan.
   package func apply(
     _ plan: MigrationJob, by author: AuditContext, at now: Timestamp, on connection: Connection
   ) async throws -> MigrationJob {
@@ -85,7 +85,6 @@ extension ChangeMigration.Change {
   }
 }
 
-/// There is no such bulk migration.
 package struct NoSuchMigration: ExitStatusError, CustomStringConvertible {
   package let id: Int
 
@@ -95,7 +94,7 @@ package struct NoSuchMigration: ExitStatusError, CustomStringConvertible {
   package var description: String { "there is no migration \(id); see `switchyard migrate status`" }
 }
 
-/// A job that stands so that this cannot be done.
+/// An error: the change is impossible in the job's state.
 package struct MigrationNotChanged: ExitStatusError, CustomStringConvertible {
   package let id: Int
   package let state: MigrationJob.State

@@ -2,22 +2,22 @@ package import JSON
 import Ledger
 package import Time
 
-/// Why nothing of a bulk migration goes on although nothing is wrong with it.
+/// The reason why a bulk migration without a failure makes no progress.
 package struct MigrationBlocker: Hashable, Sendable {
   package enum Cause: String, Sendable {
     case paused
-    /// A file in a data directory, which its processes heed.
+    /// A file in a data directory, for all its processes.
     case file
-    /// The hours of the day within which the job runs.
+    /// The hours of the day in which the job runs.
     case hours
   }
 
   package let cause: Cause
   package let text: String
-  /// Whether only some processes are held up, and others work on the job.
+  /// Whether only some processes are blocked, and others work on the job.
   package let isPartial: Bool
 
-  /// Nil where the job may go on, or has ended.
+  /// Returns `nil` if the job may continue, or has ended.
   init?(_ record: MigrationRecord, byFile flag: String?, at now: Timestamp) {
     let job = record.job
     switch job.state {
@@ -42,16 +42,16 @@ package struct MigrationBlocker: Hashable, Sendable {
     (self.cause, self.text, self.isPartial) = (cause, text, isPartial)
   }
 
-  /// For people, as a line of its own.
+  /// The text for messages, on a separate line.
   package var told: String { isPartial ? text : "held up: \(text)" }
 
   package var json: JSONObject { ["cause": .string(cause.rawValue), "text": .string(text)] }
 }
 
 extension MigrationRecord {
-  /// Why nothing of the job goes on now although nothing is wrong with it; nil where it may go on, or has ended.
+  /// Returns the reason why the job makes no progress now, or `nil` if it may continue, or has ended.
   ///
-  /// - Parameter flag: the file that holds up all jobs of a data directory; nil where it is not there.
+  /// - Parameter flag: the file that blocks all jobs of a data directory. `nil` if it is missing.
   package func holdUp(byFile flag: String?, at now: Timestamp) -> MigrationBlocker? {
     MigrationBlocker(self, byFile: flag, at: now)
   }

@@ -3,26 +3,26 @@ package import Ledger
 import Purchases
 package import Time
 
-/// All that is known of a bulk migration, as of one moment.
 package struct MigrationRecord: Sendable {
   package let job: MigrationJob
-  /// The bundle id of the job's app; nil where rows name theirs.
   package let bundleID: String?
   package let accounts: MigrationCounts
-  /// By bundle id and environment; "" where nobody knows them.
+  /// The counts by bundle ID and environment, "" if unknown.
   package let places: [(app: String, environment: String, accounts: MigrationCounts)]
   package let parts: [MigrationPartReport]
-  /// Ids that were not handed out, and of which nothing else asked Apple.
+  /// The number of IDs that were not handed out and have no other lookup.
   package let unasked: Int
-  /// Whether it runs and no process has worked on it lately.
+  /// Whether it runs and no process has worked on it recently.
   package let isUnattended: Bool
-  /// Whether it runs and a process hands out its ids: one that nothing holds up.
+  /// Whether it runs and a process hands out its IDs without being blocked.
   let isWorkedOn: Bool
 
-  /// How long a job may be without a process before it is said: a service looks for new jobs every second.
+  /// The time that a job may lack a process before a report.
+  ///
+  /// A service looks for new jobs every second.
   private static let grace = Interval.seconds(5)
 
-  /// How many rows the sources have: exact once every part was read, else about; nil while nothing tells.
+  /// The number of rows in the sources: exact once every part was read, otherwise an estimate, or `nil` if unknown.
   package var expectedRows: Int? {
     if parts.allSatisfy(\.isDone) { return accounts.rows }
     let read = parts.reduce(0) { $0 + $1.bytesRead }
@@ -31,7 +31,7 @@ package struct MigrationRecord: Sendable {
     return max(accounts.rows, Int(Double(accounts.rows) * Double(size) / Double(read)))
   }
 
-  /// What a cancelled job left out, and how to get it; nil if nothing.
+  /// The unfinished rest of a cancelled job, with the command to get it, or `nil`.
   package var rest: String? {
     let unread = job.state == .cancelled ? parts.count { !$0.isDone } : 0
     guard unasked > 0 || unread > 0 else { return nil }
@@ -41,7 +41,6 @@ package struct MigrationRecord: Sendable {
       """
   }
 
-  /// The jobs that no process works on although nothing holds them up.
   package static func unattended(at now: Timestamp, in session: borrowing Session) throws(DatabaseError) -> [Int] {
     var ids: [Int] = []
     for job in try MigrationJobTable.all(in: session) where job.state == .running {
@@ -53,7 +52,9 @@ package struct MigrationRecord: Sendable {
     return ids
   }
 
-  /// `NoSuchMigration` when there is none.
+  /// Returns the record.
+  ///
+  /// Throws `NoSuchMigration`.
   package static func find(_ id: Int, at now: Timestamp, _ connection: Connection) async throws -> Self {
     let record = try await connection.read { session throws(DatabaseError) in
       try MigrationRecord(id, at: now, in: session)
@@ -78,7 +79,7 @@ package struct MigrationRecord: Sendable {
     let handedOutUntil = try MigrationPartTable.handOutLease(of: id, in: session)
     isUnattended = job.state == .running && (latest ?? job.createdAt) + Self.grace < now
     isWorkedOn = job.state == .running && handedOutUntil.map { $0 > now } ?? false
-    // Counted where it is final alone: it reads every id that waits.
+    // Counted only for a final job: the query reads every waiting ID.
     unasked = job.state == .cancelled ? try UnfetchedIDs.count(of: id, in: session) : 0
   }
 }

@@ -4,34 +4,32 @@ import Rollout
 import Shadow
 import Signing
 
-/// How our answers compared with Apple's, for receipts of a bulk migration that were drawn by lot.
+/// The comparison of Switchyard's responses with Apple's, for random receipts of a bulk migration.
 package struct MigrationVerification: Sendable {
   package enum Outcome: String, Sendable {
     case proven
-    /// Customers would have other access, and they are too many to say that the limit holds.
+    /// Customers would have different access, and too many for the limit.
     case affected
-    /// Too many showed nothing: their history is not known, or nothing could be compared.
+    /// Too many had no result: their history is unknown, or their receipts could not be compared.
     case incomplete
     case tooFew
-    /// Apple says that the registered shared secret is not the app's.
+    /// Apple reports that the registered shared secret is not the app's.
     case wrongSecret
   }
 
-  /// Why receipts showed nothing.
   package enum Cause: String, Sendable, CaseIterable {
-    /// Apple did not answer, or its answer says nothing of the receipt.
+    /// Apple did not respond, or its response has no data about the receipt.
     case unanswered
-    /// Our database did not answer.
+    /// The database did not respond.
     case failed
-    /// They are not proven to this process: it may lack a root that the job's had.
+    /// They are not proven to this process, which may lack a root of the job's.
     case unproven
-    /// Their customers' history is not known.
+    /// Their customers' history is unknown.
     case incomplete
     /// They belong to the other environment.
     case otherEnvironment
   }
 
-  /// The worst that was found of a customer.
   private enum WorstResult: Int, Comparable {
     case incomplete, known, affected
 
@@ -39,32 +37,34 @@ package struct MigrationVerification: Sendable {
   }
 
   private let mostImpact: Double
-  /// Rows of the migration, of whatever app, that were rejected: of those nothing is compared.
+  /// The rejected rows of the migration, of any app.
+  ///
+  /// They are not compared.
   private let rejected: Int
-  /// Rows of the migration without a purchase, of which no message may be stored.
+  /// The rows of the migration without a purchase, which may have no stored message.
   private let withoutPurchases: Int
   private var customers: [Digest: WorstResult] = [:]
-  /// Comparisons by cause, `equal` for no difference.
+  /// Comparisons by cause, `equal` without a difference.
   package private(set) var causes: [String: Int] = [:]
-  /// Calls that Apple did not answer, and why it did not the first time.
+  /// Calls without a response from Apple, and the reason of the first failure.
   package private(set) var unanswered = 0
   package private(set) var failure: String?
-  /// Receipts of which nothing could be compared although Apple answered.
+  /// Receipts that could not be compared despite Apple's response.
   package private(set) var notCompared = 0
-  /// Of these, the ones of which it is known why.
+  /// The ones with a known reason.
   private var missing: [Cause: Int] = [:]
   private var withoutMessage = 0
-  /// Whether every usable row of the app and environment was compared: then nothing is left to chance.
+  /// Whether every usable row of the app and environment was compared, so that there is no sampling error.
   package internal(set) var isWhole = false
   package internal(set) var isSecretWrong = false
-  /// Whether somebody stopped it before its end.
+  /// Whether it was stopped before its end.
   package internal(set) var isStopped = false
 
   init(mostImpact: Double, rejected: Int, withoutPurchases: Int) {
     (self.mostImpact, self.rejected, self.withoutPurchases) = (mostImpact, rejected, withoutPurchases)
   }
 
-  /// - Parameter compared: nil for a receipt that belongs to the other environment.
+  /// - Parameter compared: `nil` for a receipt of the other environment.
   mutating func note(_ compared: ComparisonSummary?) {
     guard let compared else { return noteMissing(.otherEnvironment) }
     guard let judgement = compared.judgement, let customer = compared.customer else {
@@ -75,7 +75,7 @@ package struct MigrationVerification: Sendable {
     note(judgement.cause, customer, standing)
   }
 
-  /// What became of a receipt that showed nothing.
+  /// Records a receipt without a result.
   mutating func noteNothing(_ outcome: ShadowOutcome) {
     switch outcome {
     case .noAnswer: noteUnanswered("its answer says nothing of the receipt")
@@ -91,7 +91,7 @@ package struct MigrationVerification: Sendable {
     failure = failure ?? reason
   }
 
-  /// Contents of the migration of which no message is found.
+  /// Records contents of the migration without a message.
   mutating func noteWithoutMessage(_ count: Int) { withoutMessage += count }
 
   private mutating func noteMissing(_ cause: Cause?) {
@@ -104,35 +104,36 @@ package struct MigrationVerification: Sendable {
     customers[customer] = max(customers[customer] ?? standing, standing)
   }
 
-  /// Receipts about which Apple was asked.
   package var asked: Int { causes.values.reduce(0, +) + notCompared + unanswered }
 
-  /// Customers whose history is known, and those of them who would have had other access than with Apple's answers.
+  /// Customers with a known history, and those with different access than by Apple's responses.
   package var known: Int { customers.values.count { $0 != .incomplete } }
   package var affected: Int { customers.values.count { $0 == .affected } }
-  /// Customers whose history is not known, so that nothing is shown of them.
+  /// Customers with an unknown history, and thus without a result.
   package var incomplete: Int { customers.values.count { $0 == .incomplete } }
 
-  /// The rate of customers with an impact that is not exceeded, at 95 % confidence.
+  /// The upper bound of the rate of customers with an impact, at 95% confidence.
   package var bound: Double {
     isWhole && showedNothing == 0 && known > 0
       ? Double(affected) / Double(known) : ConfidenceBound.upper(cases: affected, of: known)
   }
 
-  /// Of what was asked about.
+  /// Customers and receipts without a result, of those asked about.
   private var showedNothing: Int { incomplete + notCompared + unanswered }
 
   package var verdict: Outcome {
     if isSecretWrong { return .wrongSecret }
     let enough = max(known, ConfidenceBound.needed(for: mostImpact))
     if bound > mostImpact, ConfidenceBound.upper(cases: affected, of: enough) > mostImpact { return .affected }
-    // Who differs for want of a history must not fall out while who agrees counts.
+    // Customers that differ because of an unknown history must not be excluded while equal ones count.
     let share = Double(showedNothing) / Double(max(1, known + showedNothing))
     if share > RolloutEvidence.Requirements().mostIncomplete { return .incomplete }
     return bound <= mostImpact ? .proven : .tooFew
   }
 
-  /// How many receipts showed nothing for this reason; of `incomplete` how many customers.
+  /// Returns the number of receipts without a result for this reason.
+  ///
+  /// For `incomplete`, the number of customers.
   package func count(_ cause: Cause) -> Int {
     switch cause {
     case .unanswered: unanswered
@@ -141,7 +142,9 @@ package struct MigrationVerification: Sendable {
     }
   }
 
-  /// What kept it from being proven most; nil where it is proven or refuted, or where nothing of that kind did.
+  /// The main reason why it is not proven.
+  ///
+  /// `nil` if it is proven or refuted, or without such a reason.
   package var cause: Cause? {
     switch verdict {
     case .proven, .affected, .wrongSecret: return nil
@@ -152,11 +155,10 @@ package struct MigrationVerification: Sendable {
     return largest
   }
 
-  /// Rows of the migration that an earlier build stored, so that their receipts are not found; those without a purchase are
-  /// left out of the count.
+  /// Rows whose receipts are not found because an earlier build stored them, without those that have no purchase.
   private var skipped: Int { max(0, withoutMessage - withoutPurchases) }
 
-  /// For people.
+  /// The text for messages.
   package var text: String {
     var text = """
       \(known.counted("customer")) compared, \(affected) with different access than by Apple's answers; \

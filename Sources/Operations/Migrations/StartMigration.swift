@@ -5,13 +5,12 @@ import Rollout
 package import Runtime
 package import Time
 
-/// Begins a bulk migration: processes that serve carry it out from then on.
+/// Starts a bulk migration, which `serve` processes carry out from then on.
 package struct StartMigration: Sendable {
-  /// What it would begin with.
   package struct Plan: Sendable {
     package let app: App?
     package let parts: [MigrationJobTable.NewPart]
-    /// What could go wrong; an operator has to accept it.
+    /// The warnings that an operator must accept.
     package let warnings: [MigrationWarning]
   }
 
@@ -22,10 +21,10 @@ package struct StartMigration: Sendable {
   private let warnings: [MigrationWarning]
 
   /// - Parameters:
-  ///   - parts: of the sources, as they are now.
-  ///   - bundleID: whose all rows are; nil: each says it itself.
-  ///   - environment: of what does not say its environment.
-  ///   - warnings: of the sources.
+  ///   - parts: the present parts of the sources.
+  ///   - bundleID: the app of all rows. `nil`: each row names it.
+  ///   - environment: the environment of rows that do not name one.
+  ///   - warnings: the warnings of the sources.
   package init(
     _ parts: [MigrationJobTable.NewPart], of bundleID: String?, in environment: Environment?,
     settings: MigrationSettings = MigrationSettings(), warnings: [MigrationWarning] = []
@@ -37,7 +36,9 @@ package struct StartMigration: Sendable {
     self.warnings = warnings
   }
 
-  /// What it would begin with; `NoSuchApp` when the app is not registered.
+  /// Returns the plan.
+  ///
+  /// Throws `NoSuchApp`.
   package func plan(on connection: Connection) async throws -> Plan {
     var app: App?
     if let bundleID { app = try await AppRecord.find(bundleID, connection).app }
@@ -48,9 +49,9 @@ package struct StartMigration: Sendable {
     return Plan(app: app, parts: parts, warnings: warnings + found)
   }
 
-  /// Adds the job; its number.
+  /// Adds the job and returns its number.
   ///
-  /// - Parameter accepted: what the operator was warned of and accepted.
+  /// - Parameter accepted: the accepted warnings.
   package func apply(
     _ plan: Plan, accepting accepted: [MigrationWarning], by author: AuditContext, at now: Timestamp,
     on connection: Connection
@@ -70,13 +71,11 @@ package struct StartMigration: Sendable {
   }
 }
 
-/// What could go wrong with a migration that begins now.
+/// A risk of a migration that starts now.
 package struct MigrationWarning: Hashable, Sendable {
-  /// Stable.
   package let code: String
   package let text: String
 
-  /// A folder of a plan whose files have changed since.
   package static func changedFolder(_ path: String) -> Self {
     Self(
       code: "changedFolder",
@@ -86,7 +85,7 @@ package struct MigrationWarning: Hashable, Sendable {
         """)
   }
 
-  /// Users who would get the purchases of many customers.
+  /// Returns the warning that users would get the purchases of many customers.
   package static func crowdedUsers(_ count: Int, largest: Int) -> Self {
     let users = count == 1 ? "One user has" : "\(count) users have"
     return Self(
@@ -97,7 +96,7 @@ package struct MigrationWarning: Hashable, Sendable {
         """)
   }
 
-  /// What an app of the job lacks.
+  /// Returns the warnings about missing setup of the job's apps.
   static func all(
     of app: App?, in environment: Environment?, _ session: borrowing Session
   ) throws(DatabaseError) -> [Self] {
@@ -147,14 +146,14 @@ package struct MigrationWarning: Hashable, Sendable {
     return warnings
   }
 
-  /// Whether a V2 notification ever came there by itself.
+  /// Whether Apple ever sent a V2 notification there.
   private static func hasNotifications(_ scope: AppScope, _ session: borrowing Session) throws(DatabaseError) -> Bool {
     if try HeartbeatTable.wasWatched(scope, session) { return true }
     return try HeartbeatTable.hearsNotifications(scope, session)
   }
 }
 
-/// The operator was not warned of something, or did not accept it.
+/// An error: the operator did not accept all warnings.
 package struct MigrationRefused: ExitStatusError, CustomStringConvertible {
   package let warnings: [MigrationWarning]
 

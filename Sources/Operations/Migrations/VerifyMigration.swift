@@ -8,12 +8,11 @@ package import Shadow
 package import Signing
 package import Time
 
-/// Compares our answers with Apple's for receipts that a bulk migration brought, while verifyReceipt lives.
+/// Compares Switchyard's responses with Apple's for receipts of a bulk migration, while verifyReceipt exists.
 ///
-/// The receipts are drawn by lot. Each comparison is kept as those of `shadow` are, in whatever stage the app is, and counts as
-/// evidence. Nothing is learned from Apple's answers.
+/// The receipts are random. Each comparison is stored like those of `shadow`, in any stage of the app, and counts as
+/// evidence. Apple's responses add no data to the ledger.
 package struct VerifyMigration: Sendable {
-  /// What Apple answered.
   package struct Answer: Sendable {
     let json: JSONObject
     let bytes: Int
@@ -21,7 +20,9 @@ package struct VerifyMigration: Sendable {
     package init(_ json: JSONObject, bytes: Int) { (self.json, self.bytes) = (json, bytes) }
   }
 
-  /// Asks Apple's verifyReceipt in one environment; nil when the receipt belongs to the other.
+  /// Calls Apple's verifyReceipt in one environment.
+  ///
+  /// Returns `nil` if the receipt belongs to the other.
   package typealias Ask =
     @Sendable (_ receiptData: String, _ password: String, _ place: VerifiedScope) async throws -> Answer?
 
@@ -29,15 +30,15 @@ package struct VerifyMigration: Sendable {
   package struct VerifiedScope: Sendable {
     package let app: App
     package let environment: Environment
-    /// Rows of use that the job brought.
+    /// The job's usable rows.
     package let usable: Int
-    /// Rows of the whole job that were rejected: most of them name no app that is known.
+    /// The rejected rows of the whole job, most of them without a known app.
     package let rejected: Int
-    /// Rows of the whole job without a purchase, of which no message may be stored.
+    /// The rows of the whole job without a purchase, which may have no stored message.
     let withoutPurchases: Int
-    /// Why nothing can be compared; nil when it can.
+    /// The reason why no comparison is possible, or `nil`.
     package let obstacle: Obstacle?
-    /// Whether its clients' calls are compared as they come.
+    /// Whether its clients' calls are compared on arrival.
     package let isInShadow: Bool
     fileprivate let password: String
 
@@ -45,11 +46,11 @@ package struct VerifyMigration: Sendable {
   }
 
   package enum Obstacle: String, Sendable {
-    /// Nothing of the app is recorded, so that what is known of it is old.
+    /// The app's data is not recorded, so the ledger is out of date.
     case legacy
-    /// The guard looks at what is compared there: it would count customers who get Apple's answers.
+    /// The guard uses the comparisons there: it would count customers that get Apple's responses.
     case answered
-    /// Without the shared secret Apple answers nothing of subscriptions.
+    /// Without the shared secret Apple's responses have no subscriptions.
     case noSharedSecret
 
     package var text: String {
@@ -60,7 +61,7 @@ package struct VerifyMigration: Sendable {
       }
     }
 
-    /// The command that helps.
+    /// Returns the command that fixes it.
     package func next(_ app: String, _ environment: Environment) -> String {
       switch self {
       case .legacy: "switchyard rollout set \(app) record --environment \(environment.rawValue) --reason TEXT"
@@ -73,7 +74,6 @@ package struct VerifyMigration: Sendable {
   package struct Plan: Sendable {
     package let job: MigrationJob
     package let places: [VerifiedScope]
-    /// Rows of the job that were rejected.
     package let rejected: Int
   }
 
@@ -82,28 +82,29 @@ package struct VerifyMigration: Sendable {
   private let environment: Environment?
   private let mostImpact: Double
 
-  /// So many calls without a comparison, one after the other, end it.
+  /// The number of consecutive failed calls that end it.
   private static let mostFailed = 5
-  /// So many receipts in a row that are not proven to this process end it: it lacks a root.
+  /// The number of consecutive unproven receipts that end it, since this process lacks a root.
   private static let mostUnproven = 20
-  /// What Apple answers to a shared secret that is not the app's.
+  /// Apple's status for a shared secret that is not the app's.
   private static let wrongSecret: Int64 = 21_004
 
   /// - Parameters:
-  ///   - app: nil: every app of the job.
-  ///   - environment: nil: both.
-  ///   - mostImpact: the rate of customers with an impact that must not be exceeded, at 95 % confidence.
+  ///   - app: `nil` for every app of the job.
+  ///   - environment: `nil` for both.
+  ///   - mostImpact: the maximum rate of customers with an impact, at 95% confidence.
   package init(_ id: Int, of app: String?, in environment: Environment?, mostImpact: Double) {
     (self.id, self.app, self.environment, self.mostImpact) = (id, app, environment, mostImpact)
   }
 
-  /// Customers of each place who are compared, if the job brought so many.
+  /// The number of customers to compare for each app and environment, if the job has as many.
   package var wanted: Int { ConfidenceBound.needed(for: mostImpact) }
 
-  /// Calls of Apple's verifyReceipt about one place at most.
   package var mostCalls: Int { 2 * wanted }
 
-  /// What would be compared; `NoSuchMigration` when there is no such job.
+  /// Returns the comparisons to make.
+  ///
+  /// Throws `NoSuchMigration`.
   package func plan(with keys: Keyring, on connection: Connection) async throws -> Plan {
     let (id, app, environment) = (id, app, environment)
     let plan = try await connection.read { session throws(DatabaseError) -> Plan? in
@@ -117,7 +118,7 @@ package struct VerifyMigration: Sendable {
         guard let found = apps.first(where: { $0.id == place.app }), let its = place.environment,
           app == nil || found.bundleID == app, environment == nil || its == environment
         else { continue }
-        // The newest: an older one may be about to end.
+        // The newest secret: an older one may soon be retired.
         let secret = secrets.last { $0.app == found.id }?.secret
         let stage = flags[AppScope(app: found.id, environment: its)]?.stage ?? .record
         let obstacle: Obstacle? =
@@ -136,14 +137,14 @@ package struct VerifyMigration: Sendable {
     return plan
   }
 
-  /// Compares receipts of one place until there are enough customers, or no more receipts or calls.
+  /// Compares receipts of one app and environment until there are enough customers, or no more receipts or calls.
   ///
-  /// Ends early when the task is cancelled, or Apple does not answer; what was compared is kept.
+  /// Ends early if the task is cancelled, or Apple does not respond. The comparisons so far are kept.
   ///
   /// - Parameters:
-  ///   - job: as it was when the place was planned.
-  ///   - pace: the time from one call to the next.
-  ///   - note: hears how far it is.
+  ///   - job: the job at the time of the plan.
+  ///   - pace: the time between calls.
+  ///   - note: receives the progress.
   package func verify(
     _ place: VerifiedScope, of job: MigrationJob, by author: AuditContext, every pace: Duration, asking ask: Ask,
     with shadow: ShadowComparer, _ keys: Keyring, on connection: Connection, at clock: WallClock,
@@ -189,7 +190,7 @@ package struct VerifyMigration: Sendable {
         }
         from = page.end
       }
-      // The counts of a job that still ran when they were read are not its last.
+      // The counts of a job that still ran when they were read are not final.
       proof.isWhole = last != nil && job.state == .done && proof.asked == place.usable
     }
     proof.isStopped = Task.isCancelled
@@ -202,21 +203,21 @@ package struct VerifyMigration: Sendable {
     return proof
   }
 
-  /// Receipts in a row that show nothing, for the same reason.
+  /// Consecutive receipts without a result for the same reason.
   private struct Streak {
     var failed = 0
     private var unproven = 0
 
     var isTooLong: Bool { failed >= VerifyMigration.mostFailed || unproven >= VerifyMigration.mostUnproven }
 
-    /// - Parameter outcome: nil for a receipt that belongs to the other environment.
+    /// - Parameter outcome: `nil` for a receipt of the other environment.
     mutating func note(_ outcome: ShadowOutcome?) {
       failed = outcome == .failed || outcome == .noAnswer ? failed + 1 : 0
       unproven = outcome == .unproven ? unproven + 1 : 0
     }
   }
 
-  /// Nil for a receipt whose body is gone or does not open.
+  /// Returns `nil` for a receipt whose body is deleted or does not open.
   private func text(
     of receipt: InboxListing, _ bodies: BodyVault, on connection: Connection
   ) async throws(DatabaseError) -> String? {
@@ -230,7 +231,7 @@ package struct VerifyMigration: Sendable {
 
   private struct WrongSecret: Error {}
 
-  /// Nil for a receipt that belongs to the other environment.
+  /// Returns `nil` for a receipt of the other environment.
   private func compare(
     _ text: String, _ place: VerifiedScope, asking ask: Ask, with shadow: ShadowComparer, at clock: WallClock
   ) async throws -> ComparisonSummary? {

@@ -2,22 +2,21 @@ package import Ledger
 import Runtime
 package import Time
 
-/// Which messages of the outbox are meant, beside their app: the same for listing, replay and giving up.
+/// A filter of outbox messages in addition to the app, for listing, replay and giving up.
 package struct OutboxFilter: Sendable {
   package var proof: TrustLevel?
   /// A part of the last error.
   package var reason: String?
-  /// Those that have waited for more hours than these.
+  /// Only messages that have waited longer than this.
   package var olderThan: Interval?
-  /// Those that came within these hours.
+  /// Only messages that came within this time.
   package var newerThan: Interval?
 
   package init() {}
 
-  /// Whether nothing was asked for.
   package var isEmpty: Bool { proof == nil && reason == nil && olderThan == nil && newerThan == nil }
 
-  /// What was asked for, for the audit.
+  /// The text of the filter for the audit.
   var summary: String {
     [
       proof.map { "class \($0.name)" }, reason.map { "reason \($0)" }, olderThan.map { "older than \($0.asOption)" },

@@ -2,12 +2,13 @@ package import Database
 package import Ledger
 package import Purchases
 
-/// A destination with its app's name.
 package struct OutboxPlace: Sendable {
   package let app: String
   package let destination: Destination
 
-  /// Those of an app or environment only, when one is named; a clear error for an app that is not registered.
+  /// Returns the destinations, of one app or environment on request.
+  ///
+  /// Throws `NoSuchApp`.
   package static func all(
     app: String?, _ environment: Environment?, _ connection: Connection
   ) async throws -> [OutboxPlace] {

@@ -3,12 +3,14 @@ package import Ledger
 package import Purchases
 package import Time
 
-/// Sends dead messages of the outbox again, or gives waiting ones up; doing it again changes nothing.
+/// Resends dead messages of the outbox, or gives up waiting ones.
+///
+/// Repetition changes nothing.
 package struct ReplayOrGiveUp: Sendable {
   package enum Kind: Sendable {
-    /// Dead ones wait again, at their old places and for three days more.
+    /// Makes dead messages wait again, at their old positions and for three more days.
     case replay
-    /// Waiting ones are dead, so that what waits behind them is sent.
+    /// Makes waiting messages dead, so that later ones are sent.
     case giveUp
   }
 
@@ -21,8 +23,8 @@ package struct ReplayOrGiveUp: Sendable {
   private let filter: OutboxFilter
 
   /// - Parameters:
-  ///   - app: of this app and environment only; nil for all.
-  ///   - prefix: the messages whose digests begin so; nil for all that pass the filter.
+  ///   - app: only this app and environment. `nil` for all.
+  ///   - prefix: only messages with this digest prefix. `nil` for all in the filter.
   package init(
     _ kind: Kind, app: String? = nil, _ environment: Environment? = nil, prefix: DigestPrefix? = nil,
     filter: OutboxFilter = OutboxFilter()
@@ -34,7 +36,9 @@ package struct ReplayOrGiveUp: Sendable {
     self.filter = filter
   }
 
-  /// How many would be changed; `NoSuchApp`, or `NoSuchMessage` when a digest was given and nothing has it.
+  /// Returns the number of messages to change.
+  ///
+  /// Throws `NoSuchApp`, or `NoSuchMessage` for an unknown digest.
   package func plan(clock: WallClock, on connection: Connection) async throws -> Int {
     var count = 0
     try await walk(clock, connection) { count += $0.count }
@@ -42,7 +46,9 @@ package struct ReplayOrGiveUp: Sendable {
     return count
   }
 
-  /// Changes them page by page, each page with its audit entry in one transaction; a task that is cancelled ends after a page.
+  /// Changes the messages page by page, each page with its audit entry in one transaction.
+  ///
+  /// A cancelled task stops after a page.
   package func apply(
     by author: AuditContext, clock: WallClock, on connection: Connection
   ) async throws -> OutboxTable.Change {

@@ -2,31 +2,28 @@ package import Database
 import Ledger
 package import Time
 
-/// Deletes refused messages for good.
+/// Deletes refused messages permanently.
 package struct PurgeQuarantine: Sendable {
   private static let step = 1_000
 
   private let before: Timestamp
   private let code: String?
 
-  /// - Parameter code: those that were refused for this reason only.
   package init(receivedBefore before: Timestamp, code: String? = nil) {
     self.before = before
     self.code = code
   }
 
-  /// How many would be deleted.
   package func plan(on connection: Connection) async throws -> Int {
     try await connection.read { [before, code] session throws(DatabaseError) in
       try QuarantineTable.count(receivedBefore: before, code: code, in: session)
     }
   }
 
-  /// Deletes them in steps, so that no lock is held for long; how many.
+  /// Deletes the messages in steps, so that locks are short, and returns their number.
   ///
-  /// A task that is cancelled ends after a step.
-  /// The one audit entry says how many they were: it is in the transaction of the last step, or follows it when the task was
-  /// cancelled.
+  /// A cancelled task stops after a step. The single audit entry is in the last step's transaction, or follows a
+  /// cancellation.
   package func apply(by author: AuditContext, at now: Timestamp, on connection: Connection) async throws -> Int {
     var (deleted, isNoted) = (0, false)
     while !Task.isCancelled, !isNoted {

@@ -3,22 +3,22 @@ import Intake
 import Ledger
 import Time
 
-/// What a refused message comes to when it is read again, with today's apps and roots.
+/// The result of reading a refused message again, with the present apps and roots.
 struct QuarantineReading {
   enum Outcome: Sendable {
     case accepted(LedgerEntry)
-    /// With its entry if it is a notification: it may still have to be forwarded.
+    /// A notification has its entry, since it may still be forwarded.
     case refused(LedgerEntry.QuarantineReason, LedgerEntry? = nil)
-    /// Its body does not open, or is damaged; why.
+    /// The body is damaged or does not open, with the reason.
     case unreadable(String)
   }
 
   let intake: IngestDecider
   let directory: AppRegistrySnapshot
-  /// What is forwarded is forwarded as of then.
+  /// The time of forwarding.
   let startedAt: Timestamp
 
-  /// Time counts as of the message's arrival, as it does when the inbox is read again.
+  /// Returns the outcome at the time of the message's arrival, as when the inbox is read again.
   func outcome(of kept: QuarantinedMessage) -> Outcome {
     let message = kept.message
     do throws(MessageError) {
@@ -28,7 +28,7 @@ struct QuarantineReading {
           message, ReceivedBody(message.body), notedApp: kept.claimedApp.isEmpty ? nil : kept.claimedApp,
           forwardsDenied: true, directory: directory)
         var entry = decision.entry
-        // An operator asks for it, whatever the stage; what was forwarded already is not forwarded again.
+        // The operator requests it regardless of the stage. Messages are never forwarded twice.
         entry.addressee?.epoch = nil
         entry.addressee?.at = startedAt
         switch entry.content {
@@ -47,10 +47,10 @@ struct QuarantineReading {
     }
   }
 
-  /// Whether it is what `--forward-unproven deny` set aside, for an operator to decide.
+  /// Whether `--forward-unproven deny` quarantined it for an operator's decision.
   ///
-  /// Elsewhere what is refused was forwarded when it came, or there was no room for it. What a comparison with Apple found was
-  /// taken by somebody when it came.
+  /// Other refused messages were forwarded on arrival, or exceeded a limit. Ones from Apple's notification history were
+  /// delivered to another receiver.
   private func isDenied(_ message: InboxMessage, _ entry: LedgerEntry) -> Bool {
     guard message.kind == .notification, let addressee = entry.addressee else { return false }
     return directory.apps.contains { $0.id == addressee.scope.app && !directory.forwardsUnproven($0) }

@@ -4,19 +4,18 @@ package import Ledger
 package import Signing
 package import Time
 
-/// Reads refused messages again, with today's apps and roots; what is accepted now moves to the inbox.
+/// Reads refused messages again, with the present apps and roots.
+///
+/// Accepted ones move to the inbox.
 package struct ReplayQuarantine: Sendable {
-  /// Which messages are meant.
   package enum Selection: Sendable {
     case all
-    /// Those that were refused for this reason.
     case code(String)
     case digest(DigestPrefix)
 
     var code: String? { if case .code(let code) = self { code } else { nil } }
     var prefix: DigestPrefix? { if case .digest(let prefix) = self { prefix } else { nil } }
 
-    /// For the audit.
     var text: String {
       switch self {
       case .all: "--all"
@@ -26,7 +25,6 @@ package struct ReplayQuarantine: Sendable {
     }
   }
 
-  /// What became of one message, or would.
   package enum Fate: Sendable {
     case accepted(title: String)
     case stays(code: String, detail: String, isForwarded: Bool)
@@ -35,7 +33,7 @@ package struct ReplayQuarantine: Sendable {
   package struct Summary: Hashable, Sendable {
     package var accepted = 0
     package var refused = 0
-    /// Of those that stay, how many go to the app's old back end now.
+    /// The number of refused messages that are forwarded to the app's destination now.
     package var forwarded = 0
 
     package var text: String {
@@ -57,7 +55,9 @@ package struct ReplayQuarantine: Sendable {
     self.ledger = ledger
   }
 
-  /// What would become of each; `NoSuchMessage` when a digest was given and nothing has it.
+  /// Reports the result for each message.
+  ///
+  /// Throws `NoSuchMessage` for an unknown digest.
   package func plan(
     at now: Timestamp, on connection: Connection, telling tell: (Digest, Fate) throws -> Void
   ) async throws -> Summary {
@@ -67,11 +67,10 @@ package struct ReplayQuarantine: Sendable {
     return summary
   }
 
-  /// Moves what is accepted and forwards what was set aside for that, page by page.
+  /// Moves accepted messages and forwards denied ones, page by page.
   ///
-  /// A task that is cancelled ends after a page, and doing it again changes nothing.
-  /// The one audit entry says what it came to: it is in the transaction of the last page, or follows it when the task was
-  /// cancelled.
+  /// A cancelled task stops after a page, and repetition changes nothing. The single audit entry is in the last page's
+  /// transaction, or follows a cancellation.
   package func apply(
     by author: AuditContext, clock: WallClock, on connection: Connection, telling tell: (Digest, Fate) throws -> Void
   ) async throws -> Summary {
@@ -107,7 +106,7 @@ package struct ReplayQuarantine: Sendable {
         [selection, bodies = ledger.bodies] session throws(DatabaseError) in
         let listed = try QuarantineTable.list(
           after: cursor, code: selection.code, digestPrefix: selection.prefix?.bytes, limit: Self.page, in: session)
-        // Long bodies, which anybody may send, are not read all at once.
+        // Long bodies, which any sender can submit, are not read all together.
         let some = Array(listed.prefix(BodyPage.count(of: listed.map(\.size))))
         let (messages, unreadable) = try BodyPage.read(some) { part throws(DatabaseError) in
           try QuarantineTable.messages(of: part, bodies, in: session)
@@ -123,10 +122,10 @@ package struct ReplayQuarantine: Sendable {
     }
   }
 
-  /// Into the inbox first, then out of quarantine: cut off in between, it is done again and nothing is lost.
+  /// Writes to the inbox first, then deletes from quarantine: after an interruption it is repeated without loss.
   ///
-  /// - Parameter author: of the last page: its transaction has the audit entry.
-  /// - Returns: Which of those that stay were forwarded by this.
+  /// - Parameter author: of the last page, whose transaction has the audit entry.
+  /// - Returns: The refused messages that this call forwarded.
   private func write(
     _ outcomes: [(Digest, QuarantineReading.Outcome)], after before: Summary, _ author: AuditContext?,
     at now: Timestamp, _ connection: Connection

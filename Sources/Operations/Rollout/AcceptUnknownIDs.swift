@@ -3,9 +3,9 @@ package import Ledger
 package import Purchases
 package import Time
 
-/// Decides about ids of an app that have no history and get none by themselves: they are accepted as they are.
+/// Accepts an app's present IDs that have no history and will not get one.
 ///
-/// They hold up no stage from then on; an id that comes to stand so later does again.
+/// They no longer block a stage. Later IDs without a history block it again.
 package struct AcceptUnknownIDs: Sendable {
   package struct Plan: Sendable {
     package let scope: AppScope

@@ -5,23 +5,22 @@ package import Rollout
 package import Runtime
 package import Time
 
-/// Takes an app one step further in one environment, if everything is found that the step has to be proven by.
+/// Advances an app one step in one environment, if all evidence for the step is present.
 package struct AdvanceRollout: Sendable {
   package struct Plan: Sendable {
     package let standing: AppRollout
-    /// Nil when there is no further step.
+    /// `nil` after the last step.
     package let step: RolloutStep?
     package let evidence: RolloutEvidence
     package let missing: [MissingEvidence]
     package let demand: RolloutEvidence.Requirements
-    /// What would be missing by the build's demands, and is not by lower ones that an operator asked for.
+    /// The evidence that the build requires, but not the operator's lower requirements.
     package let waived: [MissingEvidence]
     package let rule: GuardRule
 
-    /// Whether the guard would take the app back for an impact that the step is proven with.
+    /// Whether the guard would roll the app back for an impact that the step's evidence allows.
     package var exceedsGuard: Bool { demand.mostImpact * 1_000_000 > Double(rule.mostImpact) && rule.mostImpact > 0 }
 
-    /// Whether the step may be taken without force.
     package var isProven: Bool { missing.isEmpty }
   }
 
@@ -32,8 +31,8 @@ package struct AdvanceRollout: Sendable {
   private let limit: RolloutStep?
 
   /// - Parameters:
-  ///   - share: to which percentage of `ramp`; nil: to the next step.
-  ///   - limit: a share of customers that no step from below it goes beyond.
+  ///   - share: the percentage of `ramp`. `nil`: the next step.
+  ///   - limit: the maximum share of customers for a step from below it.
   package init(
     _ bundleID: String, in environment: Environment, to share: RampPercentage? = nil, upTo limit: RolloutStep? = nil,
     asking demand: RolloutEvidence.Requirements = .init()
@@ -45,8 +44,9 @@ package struct AdvanceRollout: Sendable {
     self.limit = limit
   }
 
-  /// The next step and what is missing for it; `NoSuchApp` when the app is not registered, `StageRefused` when the share is
-  /// not larger than the present one.
+  /// Returns the next step with its missing evidence.
+  ///
+  /// Throws `NoSuchApp`, or `StageRefused` if the share is not larger than the present one.
   package func plan(at now: Timestamp, on connection: Connection) async throws -> Plan {
     _ = try await AppRecord.find(bundleID, connection)
     let (bundleID, environment, demand) = (bundleID, environment, demand)
@@ -80,10 +80,10 @@ package struct AdvanceRollout: Sendable {
     return RolloutStep(.ramp, share)
   }
 
-  /// Takes the step; `EvidenceMissing` when it is not proven and not forced.
+  /// Makes the step.
   ///
-  /// What is forced is noted in the audit, and what only lowered demands did not ask for. Nothing is changed when the stage
-  /// was set since the plan, as by the guard or a kill: the evidence was that of another stage.
+  /// Throws `EvidenceMissing` if it is neither proven nor forced. The audit records a forced step, and waived evidence.
+  /// It makes no change if the stage was set since the plan, since the evidence was for another stage.
   package func apply(
     _ plan: Plan, forced isForced: Bool, by author: AuditContext, at now: Timestamp, on connection: Connection
   ) async throws -> [SetStage.Change] {
@@ -98,7 +98,7 @@ package struct AdvanceRollout: Sendable {
   }
 }
 
-/// The next stage is not proven.
+/// An error: the evidence for the next stage is missing.
 package struct EvidenceMissing: ExitStatusError, CustomStringConvertible {
   package let plan: AdvanceRollout.Plan
 

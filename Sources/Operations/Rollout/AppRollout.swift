@@ -2,13 +2,12 @@ package import Database
 package import Ledger
 import Rollout
 
-/// How an app stands in one environment.
+/// The rollout of an app in one environment.
 package struct AppRollout: Sendable {
   package let app: App
   package let flag: StageRecord
   package let legacy: Destination?
   package let depth: OutboxDepth
-  /// Whether the app has a shared secret, and a key of the App Store Server API, that are in use.
   package let hasSharedSecret: Bool
   package let hasAPIKey: Bool
 
@@ -28,7 +27,7 @@ package struct AppRollout: Sendable {
     }
   }
 
-  /// Whether callers of verifyReceipt get our answers, all of them or some.
+  /// Whether all or some callers of verifyReceipt get Switchyard's responses.
   package var isAnswered: Bool { flag.stage.answers != .apple }
 
   var scope: AppScope { AppScope(app: app.id, environment: flag.environment) }

@@ -6,18 +6,19 @@ package import Runtime
 import Shadow
 package import Time
 
-/// Takes an app from step to step for as long as every step is proven.
+/// Advances an app automatically while each step is proven.
 ///
-/// It remembers nothing but what is in the ledger, so it can be started again at any time, also after a crash. After the guard, a kill
-/// or a step back it waits until somebody has taken a step by hand.
+/// Its only state is in the ledger, so it can be restarted at any time. After the guard, a kill or a step back it waits
+/// for an operator's step.
 package struct AutomateRollout: Sendable {
-  /// What is to be done now.
+  /// The action for the present state.
   package enum Turn: Sendable {
-    /// The step is proven and may be taken.
     case advance(AdvanceRollout.Plan)
-    /// What is missing comes by itself; nothing is missing where only the time at this step is too short.
+    /// The missing evidence arrives automatically.
+    ///
+    /// If none is missing, only the time at this step is too short.
     case wait(AdvanceRollout.Plan)
-    /// The last step that was allowed is taken.
+    /// The last allowed step is done.
     case reached(AdvanceRollout.Plan)
   }
 
@@ -27,13 +28,13 @@ package struct AutomateRollout: Sendable {
   private let stay: Interval
   private let advance: AdvanceRollout
 
-  /// The longest wait of a stage for its evidence; after it an operator has to look.
+  /// The maximum wait of a stage for its evidence, after which an operator must check.
   private static let patience = Interval.days(14)
   package static let stay = Interval.hours(24)
 
   /// - Parameters:
-  ///   - last: the last step that is taken; never `complete`, which the operator who signs the migration off takes by hand.
-  ///   - stay: for how long customers get our answers at one step before the next is taken.
+  ///   - last: the last step. Never `complete`, which an operator makes as the final approval.
+  ///   - stay: the minimum time at each step before the next.
   package init(
     _ bundleID: String, in environment: Environment, until last: RolloutStep = RolloutStep(.live),
     staying stay: Interval = Self.stay, asking demand: RolloutEvidence.Requirements = .init()
@@ -42,7 +43,9 @@ package struct AutomateRollout: Sendable {
     advance = AdvanceRollout(bundleID, in: environment, upTo: last, asking: demand)
   }
 
-  /// What is to be done now; `AutomationStopped` where an operator has to look first.
+  /// Returns the next action.
+  ///
+  /// Throws `AutomationStopped` if an operator must check first.
   package func plan(at now: Timestamp, on connection: Connection) async throws -> Turn {
     let plan = try await advance.plan(at: now, on: connection)
     if let entry = try await takenBack(connection) { throw AutomationStopped(.takenBack(entry), plan) }
@@ -55,14 +58,13 @@ package struct AutomateRollout: Sendable {
     return .wait(plan)
   }
 
-  /// Takes the step.
   package func apply(
     _ plan: AdvanceRollout.Plan, by author: AuditContext, at now: Timestamp, on connection: Connection
   ) async throws -> [SetStage.Change] {
     try await advance.apply(plan, forced: false, by: author, at: now, on: connection)
   }
 
-  /// The last change of the stage, if it is one that took our answers back.
+  /// Returns the last change of the stage, if it reduced Switchyard's responses.
   private func takenBack(_ connection: Connection) async throws -> AuditTable.Record? {
     let (bundleID, place) = (bundleID, environment.rawValue + ":")
     let moves = [SetStage.action, SetStage.actionBack, RollBackToShadow.action, RolloutGuard.action]
@@ -73,12 +75,12 @@ package struct AutomateRollout: Sendable {
   }
 }
 
-/// An operator has to look before an app goes any further.
+/// An error: an operator must check before the app advances.
 package struct AutomationStopped: ExitStatusError, CustomStringConvertible {
   package enum Reason: Sendable {
-    /// By an operator or the guard, as the audit says.
+    /// An operator or the guard rolled back, as the audit shows.
     case takenBack(AuditTable.Record)
-    /// What does not come by itself.
+    /// Evidence that does not arrive automatically.
     case missing
     case patience
   }
@@ -90,7 +92,7 @@ package struct AutomationStopped: ExitStatusError, CustomStringConvertible {
 
   package var exitStatus: ExitStatus { .refused }
 
-  /// The command by which an operator goes on.
+  /// The command with which an operator continues.
   package var next: String {
     let (app, place) = (plan.standing.app.bundleID, plan.standing.flag.environment.rawValue)
     switch reason {

@@ -3,8 +3,9 @@ import Ledger
 package import Runtime
 package import Time
 
-/// The clock of this machine is not the database's: a step would be dated wrong, and the guard would look at another time
-/// than that of the step.
+/// An error: this machine's clock differs from the database's.
+///
+/// A step would get a wrong date, and the guard would use another period.
 package struct ClockDiffers: ExitStatusError, CustomStringConvertible {
   private let difference: Interval
 
@@ -19,7 +20,7 @@ package struct ClockDiffers: ExitStatusError, CustomStringConvertible {
     let database = try await connection.read { session throws(DatabaseError) in
       try DatabaseStatistics(from: session).now
     }
-    // The time of the answer does not count.
+    // The duration of the query does not count.
     let difference = database < before ? database - before : max(database - clock.now(), .milliseconds(0))
     guard abs(difference.milliseconds) > 1_000 else { return }
     throw ClockDiffers(difference: difference)

@@ -4,12 +4,11 @@ package import Rollout
 package import Time
 
 extension RolloutEvidence {
-  /// Comparisons of longer ago count no more.
+  /// The maximum age of comparisons that count.
   package static let comparedWithin = Interval.days(14)
-  /// Ids that became known more lately may still wait.
+  /// Newer IDs may still wait.
   private static let seedsWithin = Interval.minutes(15)
 
-  /// What is found of an app's evidence in one environment.
   package static func read(
     _ standing: AppRollout, _ demand: Requirements, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) -> RolloutEvidence {
@@ -44,7 +43,7 @@ extension RolloutEvidence {
     return ids
   }
 
-  /// What was compared since the percentage was set.
+  /// Returns the comparisons since the percentage was set.
   private static func step(
     _ standing: AppRollout, since instant: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) -> GuardObservation? {
@@ -56,7 +55,7 @@ extension RolloutEvidence {
       affected: figures.affected)
   }
 
-  /// What the guard finds now, by its own rule and within its own window; nil where our answers are given to nobody.
+  /// Returns the guard's present result, by its own rule and window, or `nil` if no caller gets Switchyard's responses.
   private static func breach(
     _ standing: AppRollout, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) -> GuardBreach? {
@@ -67,7 +66,7 @@ extension RolloutEvidence {
     return rule.verdict(of: figures).breach
   }
 
-  /// The whole days before today, by Apple's history of notifications where there is one, else by renewals.
+  /// Reads the whole days before today, by Apple's notification history if it has any, otherwise by renewals.
   private mutating func readDays(
     _ scope: AppScope, _ demand: Requirements, since recording: Timestamp, at now: Timestamp,
     in session: borrowing Session
@@ -79,21 +78,22 @@ extension RolloutEvidence {
     }
     let counted = rows.filter { $0.measure == .notifications }
     let days = counted.isEmpty ? rows : counted
-    // What was written while its day went on tells nothing of the rest of it.
+    // A measurement during its day does not cover the rest of it.
     let whole = Set(days.filter { $0.measuredAt >= $0.day + .days(1) }.map(\.day))
     let all = (0..<demand.completeDays).map { start + .days(Int64($0)) }
     let others = all.filter { $0 >= recording && !whole.contains($0) }
     measuredDays = try whole.count + Self.quiet(others, of: scope, since: recording, at: now, in: session)
-    // Of a day on which Apple sent nothing a renewal may tell that it should have.
+    // On a day without notifications, a renewal may show that one is missing.
     let told = Set(days.map(\.day))
     let judged = days + rows.filter { $0.measure == .renewals && !told.contains($0.day) }
     incompleteDays = judged.count { $0.completeness.missing > 0 || $0.completeness.refused > 0 }
   }
 
-  /// How many of these days count although they have no whole row: Apple sent nothing on them.
+  /// Returns the number of days that count without a whole row because Apple sent no notification.
   ///
-  /// Apple's history of V2 notifications is empty too where it posts V1, and where no URL works. So they must have come before
-  /// the day began, and come now; and the history must have been compared an hour past the day's end, by when Apple has it.
+  /// Apple's history of V2 notifications is also empty if Apple posts V1, or without a working URL. Notifications must
+  /// therefore have arrived before the day, and must arrive now. The history must also have been compared an hour past
+  /// the end of the day, when Apple has its data.
   private static func quiet(
     _ days: [Timestamp], of scope: AppScope, since recording: Timestamp, at now: Timestamp,
     in session: borrowing Session

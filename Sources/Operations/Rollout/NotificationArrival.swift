@@ -3,41 +3,42 @@ package import Ledger
 import Purchases
 package import Time
 
-/// What Apple posts for an app in one environment, as far as it was seen here: in which version, and since when.
+/// The notifications that arrive for an app in one environment: their versions and times.
 package struct NotificationArrival: Sendable {
-  /// What is to be done about it.
+  /// The state of the change to V2.
   package enum State: String, Sendable {
-    /// Nothing was ever heard.
+    /// No notification ever arrived.
     case silent
-    /// Version 1 alone.
+    /// Only version 1.
     case v1
-    /// Version 2, and version 1 not long ago: Apple may still be trying to deliver what it began with.
+    /// Version 2, and recently version 1: Apple may still retry earlier notifications.
     case both
-    /// Version 2 alone, for long enough.
+    /// Only version 2, for long enough.
     case v2
   }
 
   package let standing: AppRollout
-  /// When the last notification of each version came.
+  /// The last notification of each version.
   package let lastV1: Timestamp?
   package let lastV2: Timestamp?
-  /// The service's own TEST notification; nil: none was asked for.
   package let heartbeat: Heartbeat?
   package let state: State
 
-  /// For how long Apple tries to deliver what it began in version 1.
+  /// The time for which Apple retries a notification in version 1.
   package static let lateV1 = Interval.hours(78)
 
-  /// Whether nothing came for longer than a daily TEST takes, or the service's own TEST is lost.
+  /// Whether no notification came for longer than a daily TEST takes, or the service's own TEST is lost.
   package func isQuiet(at now: Timestamp) -> Bool {
     guard let last = [lastV1, lastV2].compactMap(\.self).max() else { return false }
     return heartbeat?.lostSince != nil || now - last > .hours(25)
   }
 
-  /// Up to when a late V1 notification may still come; nil where none is waited for.
+  /// The time until which a late V1 notification may arrive, or `nil`.
   package var lateUntil: Timestamp? { state == .both ? lastV1.map { $0 + Self.lateV1 } : nil }
 
-  /// Of each environment; `NoSuchApp` when the app is not registered.
+  /// Returns the arrival in each environment.
+  ///
+  /// Throws `NoSuchApp`.
   package static func all(
     of bundleID: String, at now: Timestamp, on connection: Connection
   ) async throws -> [NotificationArrival] {

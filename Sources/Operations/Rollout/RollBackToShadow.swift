@@ -4,34 +4,30 @@ package import Purchases
 import Rollout
 package import Time
 
-/// The kill switch: takes our answers away from clients, for one app or for all, and goes on comparing.
+/// The kill switch: stops Switchyard's responses to clients, for one app or all, and continues the comparisons.
 ///
-/// From `ramp`, `live` and `complete` back to `shadow`, each app and environment in a transaction of its own, so that a row that
-/// somebody holds keeps no other app answered; nothing refuses it. Apple answers everybody as soon as a process has heard of it. An
-/// app that is in `shadow` stays there, with a new epoch and an entry in the audit: a step that was planned before is refused, and
-/// `rollout advance --auto` takes none.
+/// It sets `ramp`, `live` and `complete` back to `shadow`, each app and environment in a separate transaction, so that
+/// a locked row blocks no other app. No condition refuses it. Apple answers all callers as soon as a process reads the
+/// change. An app in `shadow` gets a new epoch and an audit entry: an earlier planned step is refused, and `rollout
+/// advance --auto` makes none.
 package struct RollBackToShadow: Sendable {
   package static let action: StaticString = "rollout.kill"
 
-  /// What becomes of an app in one environment.
   package enum Effect: String, Sendable {
-    /// Goes back to `shadow`.
+    /// The app returns to `shadow`.
     case stopped
-    /// Stays in `shadow`, with a new epoch.
+    /// The app stays in `shadow`, with a new epoch.
     case kept
-    /// No change: in a stage below `shadow` Apple answers already.
+    /// No change: in a stage below `shadow` Apple already answers.
     case untouched = "none"
     /// It could not be stopped in time.
     case failed
   }
 
   package struct Outcome: Sendable {
-    /// The app before the stop.
     package let standing: AppRollout
     package let effect: Effect
-    /// The stage before, with its share.
     package let from: String
-    /// The reason of a failure.
     package let trouble: DatabaseError?
 
     init(_ standing: AppRollout, _ effect: Effect, from: String? = nil, trouble: DatabaseError? = nil) {
@@ -41,11 +37,12 @@ package struct RollBackToShadow: Sendable {
   }
 
   package struct Report: Sendable {
-    /// Every app and environment that was looked at.
     package let outcomes: [Outcome]
-    /// Other apps that Switchyard answers now, or answers again; nil if they could not be read.
+    /// Other apps that Switchyard answers now, or answers again.
+    ///
+    /// `nil` if they could not be read.
     package let stillAnswered: [AppRollout]?
-    /// A connection that works: a new one if the first one broke.
+    /// A working connection: a new one if the first broke.
     package let connection: Connection
 
     package func all(_ effect: Effect) -> [Outcome] { outcomes.filter { $0.effect == effect } }
@@ -55,17 +52,19 @@ package struct RollBackToShadow: Sendable {
   private let environment: Environment?
   private let patience: Duration
 
-  /// The time for all tries: the server ends an idle transaction of a service, which holds an app's row, after 20 seconds.
+  /// The time for all tries: the server ends a service's idle transaction, which locks an app's row, after 20 seconds.
   package static let patience = Duration.seconds(25)
 
   /// - Parameters:
-  ///   - bundleID: nil for every app.
-  ///   - environment: nil for both.
+  ///   - bundleID: `nil` for every app.
+  ///   - environment: `nil` for both.
   package init(of bundleID: String?, in environment: Environment? = nil, patience: Duration = Self.patience) {
     (self.bundleID, self.environment, self.patience) = (bundleID, environment, patience)
   }
 
-  /// What would be stopped now; `NoSuchApp` when the app is not registered.
+  /// Returns the apps to stop.
+  ///
+  /// Throws `NoSuchApp`.
   package func plan(on connection: Connection) async throws -> Report {
     if let bundleID { _ = try await AppRecord.find(bundleID, connection) }
     let all = try await Self.standings(connection)
@@ -74,10 +73,10 @@ package struct RollBackToShadow: Sendable {
       stillAnswered: all.filter { $0.isAnswered && !isMeant($0) }, connection: connection)
   }
 
-  /// Stops each app in its present stage, and first the apps that Switchyard answers.
+  /// Stops each app in its present stage, first the apps that Switchyard answers.
   ///
-  /// Tries each app once, then again until the time is over, and opens a new connection if one breaks. The report has the failures.
-  /// Throws if nothing can be read, or if a permanent error stops every try.
+  /// It tries each app once, then again until the time is over, and opens a new connection if one breaks. The report
+  /// has the failures. Throws if no app can be read, or if a permanent error stops every try.
   ///
   /// - Parameter waits: called once with the failures of the first tries.
   @discardableResult
@@ -96,7 +95,6 @@ package struct RollBackToShadow: Sendable {
     var left = (plan.all(.stopped) + plan.all(.kept)).map(\.standing)
     var isFirst = true
     while !left.isEmpty {
-      // The error that ends this round.
       var trouble: DatabaseError?
       for standing in left {
         if Task.isCancelled || !isFirst && ContinuousClock.now - start >= patience {
@@ -114,7 +112,6 @@ package struct RollBackToShadow: Sendable {
       }
       left = left.filter { outcomes[$0.scope]?.effect == .failed }
       if let error = left.lazy.compactMap({ outcomes[$0.scope]?.trouble }).first(where: { !Self.isPassing($0) }) {
-        // Another try is of no use.
         guard outcomes.values.contains(where: { $0.effect != .failed }) else { throw error }
         break
       }
@@ -144,12 +141,11 @@ package struct RollBackToShadow: Sendable {
     try await connection.read { session throws(DatabaseError) in try AppRollout.all(in: session) }
   }
 
-  /// Returns whether another try may succeed after this error.
   private static func isPassing(_ error: DatabaseError) -> Bool {
     error.isRetryable || [.abandoned, .commitOutcomeUnknown].contains(error.code)
   }
 
-  /// Safe to repeat, as after a commit with an unknown outcome.
+  /// Safe to repeat, for example after a commit of unknown outcome.
   private func stop(
     _ standing: AppRollout, by author: AuditContext, at now: Timestamp, waiting seconds: Int64,
     _ connection: Connection

@@ -4,18 +4,17 @@ import Purchases
 package import Rollout
 package import Time
 
-/// What each app needs for its next step, and how long that takes by what the last day brought.
+/// The missing evidence of each app's next step, and the time it needs at the last day's rate.
 package struct RolloutPlan: Sendable {
   package let next: AdvanceRollout.Plan
-  /// OriginalTransactionIds of the app that are known in this environment; a customer has one or more.
   package let ids: Int
-  /// Customers who were compared in the last day.
   package let comparedADay: Int
-  /// How long it takes at least until the step can be proven; nil where somebody has to do something first, or nothing came in
-  /// the last day by which it could be told.
+  /// The minimum time until the step can be proven.
+  ///
+  /// `nil` if an operator must act first, or without data of the last day.
   package let wait: Interval?
 
-  /// Every app and environment, those with the fewest ids first: the order in which to move them.
+  /// Returns every app and environment, those with the fewest IDs first: the recommended order of migration.
   package static func all(
     asking demand: RolloutEvidence.Requirements, by clock: WallClock, on connection: Connection
   ) async throws -> [RolloutPlan] {
@@ -42,7 +41,7 @@ package struct RolloutPlan: Sendable {
     }
   }
 
-  /// - Parameter compared: customers who were compared in the last day.
+  /// - Parameter compared: the customers compared in the last day.
   static func wait(for missing: [MissingEvidence], comparedADay compared: Int) -> Interval? {
     var longest = Interval.milliseconds(0)
     for item in missing {
@@ -58,7 +57,6 @@ package struct RolloutPlan: Sendable {
       case .completeness(let measured, _, let needed): days = needed - measured
       default: return nil
       }
-      // Finished comparisons count for no longer.
       guard days <= Int(RolloutEvidence.comparedWithin.milliseconds / 86_400_000) else { return nil }
       longest = max(longest, .days(Int64(max(1, days))))
     }

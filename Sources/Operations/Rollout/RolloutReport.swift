@@ -4,22 +4,22 @@ package import Purchases
 package import Rollout
 package import Time
 
-/// How an app was moved in one environment: for the file of whoever signs it off.
+/// The history of an app's rollout in one environment, for the final approval.
 package struct RolloutReport: Sendable {
   package let standing: AppRollout
-  /// Of every comparison that is still kept.
+  /// The statistics of all stored comparisons.
   package let figures: ComparisonStatistics
-  /// As it is now.
   package let evidence: RolloutEvidence
-  /// OriginalTransactionIds that are known.
   package let ids: Int
-  /// What was changed, when, by whom and why, the oldest first.
+  /// The changes with their time, author and reason, oldest first.
   package let changes: [AuditTable.Record]
 
-  /// Changes that are listed at most, the newest ones.
+  /// The maximum number of listed changes, the newest ones.
   private static let mostChanges = 1_000
 
-  /// `NoSuchApp` when the app is not registered.
+  /// Returns the report.
+  ///
+  /// Throws `NoSuchApp`.
   package static func read(
     _ bundleID: String, in environment: Environment, at now: Timestamp, on connection: Connection
   ) async throws -> RolloutReport {

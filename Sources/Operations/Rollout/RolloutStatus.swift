@@ -4,30 +4,28 @@ package import Purchases
 package import Rollout
 package import Time
 
-/// What is looked at while an app is moved: its stage, what was compared in the last day, how fast both sides answered, and
-/// what the guard says.
+/// The status of a rollout: the stage, the last day's comparisons, the response times of both sides, and the guard.
 package struct RolloutStatus: Sendable {
   package let standing: AppRollout
-  /// Of the last 24 hours.
   package let figures: ComparisonStatistics
-  /// How each side answered in the last 24 hours, in whole steps of five minutes; a side that was not called is left out.
+  /// The response times of each called side in the last 24 hours, in whole steps of five minutes.
   ///
-  /// Ours are those that callers got and those that were only compared.
+  /// Switchyard's include responses that were sent and those that were only compared.
   package let answers: [ResponseTimeStatistics.Side: ResponseTimeStatistics]
   package let rule: GuardRule
-  /// Nil where the guard watches nothing: our answers are given to nobody.
+  /// `nil` if the guard is inactive because no caller gets Switchyard's responses.
   package let verdict: GuardRule.Status?
-  /// What the verdict is about.
+  /// The data of the verdict.
   package let seen: GuardStatistics?
 
-  /// Within which comparisons are shown.
+  /// The period of the shown comparisons.
   package static let span = Interval.hours(24)
 
-  /// The apps by name, each with its environments.
+  /// Returns the apps by name, each with its environments.
   ///
   /// - Parameters:
-  ///   - bundleID: one app alone; nil: all.
-  ///   - environment: one environment alone; nil: both.
+  ///   - bundleID: `nil` for all apps.
+  ///   - environment: `nil` for both.
   package static func all(
     of bundleID: String?, in environment: Environment? = nil, at now: Timestamp, on connection: Connection
   ) async throws -> [RolloutStatus] {
@@ -60,7 +58,7 @@ package struct RolloutStatus: Sendable {
     }
   }
 
-  /// The command by which an operator goes on, or sees why not.
+  /// The command with which an operator continues, or sees the obstacle.
   package var next: String {
     let of = "\(standing.app.bundleID) --environment \(standing.flag.environment.rawValue)"
     if figures.affected > 0 { return "switchyard compare list --app \(of) --impact" }

@@ -3,12 +3,12 @@ package import Ledger
 package import Purchases
 package import Time
 
-/// Changes which customers get our answers before all others in a ramp of an app.
+/// Changes the cohort of customers that get Switchyard's responses before all others in a ramp.
 package struct SetCohort: Sendable {
   package enum Change: Hashable, Sendable {
     case add([CohortMember])
     case remove([CohortMember])
-    /// Removes everybody.
+    /// Removes all customers.
     case clear
   }
 
@@ -17,7 +17,7 @@ package struct SetCohort: Sendable {
     package let scope: AppScope
     package let before: Set<String>
     package let after: Set<String>
-    /// Members of whom no purchase is known there.
+    /// Members without a known purchase there.
     package let unknown: [CohortMember]
 
     package var added: Set<String> { after.subtracting(before) }
@@ -33,14 +33,16 @@ package struct SetCohort: Sendable {
   private let environment: Environment?
   private let change: Change
 
-  /// - Parameter environment: nil for both.
+  /// - Parameter environment: `nil` for both.
   package init(_ change: Change, of bundleID: String, in environment: Environment? = nil) {
     self.change = change
     self.bundleID = bundleID
     self.environment = environment
   }
 
-  /// Reads the cohort of each environment; `NoSuchApp` when the app is not registered.
+  /// Returns the cohort of each environment.
+  ///
+  /// Throws `NoSuchApp`.
   package func plan(on connection: Connection) async throws -> Plan {
     let app = try await AppRecord.find(bundleID, connection).app
     let environments = environment.map { [$0] } ?? [.production, .sandbox]
@@ -71,7 +73,9 @@ package struct SetCohort: Sendable {
     return Cohort(scope: scope, before: before, after: after, unknown: unknown)
   }
 
-  /// Changes the cohorts; the audit has how many ids were added and removed, and names none of them.
+  /// Changes the cohorts.
+  ///
+  /// The audit has the numbers of added and removed IDs, but not the IDs.
   package func apply(
     _ plan: Plan, by author: AuditContext, at now: Timestamp, on connection: Connection
   ) async throws {

@@ -4,7 +4,7 @@ package import Purchases
 package import Rollout
 package import Time
 
-/// Sets when an app goes back to `shadow` by itself.
+/// Sets the limits that return an app to `shadow` automatically.
 package struct SetGuard: Sendable {
   package struct Plan: Sendable {
     package let scope: AppScope

@@ -6,13 +6,15 @@ package import Runtime
 import Signing
 package import Time
 
-/// Moves an app to a stage, in both environments or in one; running services learn of it within seconds.
+/// Moves an app to a stage, in both environments or in one.
+///
+/// Running services apply it within seconds.
 package struct SetStage: Sendable {
-  /// What it is called in the audit, where the history of an app's stages is; a move to an earlier stage, or to a smaller
-  /// percentage, has a name of its own.
+  /// The action in the audit, which has the history of an app's stages.
+  ///
+  /// A move to an earlier stage or a smaller percentage has a separate name.
   package static let (action, actionBack): (StaticString, StaticString) = ("rollout.set", "rollout.back")
 
-  /// The move in one environment.
   package struct Change: Sendable {
     package let standing: AppRollout
     package let move: StageTransition
@@ -29,11 +31,11 @@ package struct SetStage: Sendable {
 
   /// - Parameters:
   ///   - share: for `ramp`.
-  ///   - environment: nil for both.
-  ///   - passesBy: to legacy although messages wait: they go on being sent, new ones pass them by.
-  ///   - isForced: to where we answer, without evidence; the audit says so.
-  ///   - isProven: whether everything was found that the stage needs to be proven by.
-  ///   - waived: names of what was not found, and not asked for either since an operator lowered the demands; for the audit.
+  ///   - environment: `nil` for both.
+  ///   - passesBy: allows `legacy` while messages wait. They are still sent, and new ones overtake them.
+  ///   - isForced: allows stages with Switchyard's responses without evidence, which the audit records.
+  ///   - isProven: whether all evidence for the stage is present.
+  ///   - waived: the missing evidence that an operator's lower requirements waived, for the audit.
   package init(
     _ stage: Stage, at share: RampPercentage? = nil, of bundleID: String, in environment: Environment? = nil,
     passingBy passesBy: Bool = false,
@@ -49,7 +51,9 @@ package struct SetStage: Sendable {
     self.passesBy = passesBy
   }
 
-  /// The move in each environment, also where it changes nothing; `NoSuchApp`, or `StageRefused` when one may not be made.
+  /// Returns the move in each environment, even without a change.
+  ///
+  /// Throws `NoSuchApp`, or `StageRefused` if a move is not allowed.
   package func plan(at now: Timestamp, on connection: Connection) async throws -> [Change] {
     _ = try await AppRecord.find(bundleID, connection)
     let standings = try await connection.read { session throws(DatabaseError) in try AppRollout.all(in: session) }
@@ -58,12 +62,14 @@ package struct SetStage: Sendable {
     }.map { try change(of: $0, at: now) }
   }
 
-  /// The move from a standing that was read before; `apply` refuses it if the stage was set since.
+  /// Returns the move from an earlier read state.
+  ///
+  /// `apply` refuses it if the stage was set since.
   func change(of standing: AppRollout, at now: Timestamp) throws -> Change {
     Change(standing: standing, move: try move(standing, at: now))
   }
 
-  /// Writes all of them in one transaction; nothing is changed when somebody else set one of the stages since the plan.
+  /// Writes all moves in one transaction, or none if another process set one of the stages since the plan.
   package func apply(
     _ plan: [Change], by author: AuditContext, at now: Timestamp, on connection: Connection
   ) async throws {
@@ -86,11 +92,11 @@ package struct SetStage: Sendable {
     }
   }
 
-  /// What buckets are made with if the app has nothing yet: others cannot tell who is in a ramp.
+  /// Returns a salt of buckets for an app without one, which hides the customers of a ramp from others.
   private static func newSalt() -> String { Digest.sha256([UInt8].random(count: 32)).hex.prefix(16).description }
 
   private func move(_ standing: AppRollout, at now: Timestamp) throws -> StageTransition {
-    // What is younger is on its way; a busy app always has some.
+    // Younger messages are in delivery. A busy app always has some.
     let isBackedUp = standing.depth.oldest.map { now - $0 > .minutes(1) } ?? false
     var conditions = TransitionPreconditions()
     conditions.hasLegacyURL = standing.legacy?.isEnabled ?? false
@@ -107,7 +113,7 @@ package struct SetStage: Sendable {
   }
 }
 
-/// The stage was not set, and nothing was changed in any environment.
+/// An error: the stage was not set, and no environment was changed.
 package struct StageRefused: ExitStatusError, CustomStringConvertible {
   package let app: String
   package let environment: Environment

@@ -2,36 +2,35 @@ package import Database
 package import Ledger
 package import Time
 
-/// Which of the running services work by the stages as they are now.
+/// The running services that use the present stages.
 ///
-/// A service that has said nothing for `silence` counts as silent for an hour: it ended without a word, was suspended, or
-/// cannot reach the database. One that stops properly is not among them.
+/// A service that sends no update counts as silent for an hour: it crashed, was suspended, or cannot reach the
+/// database. A service that stops properly is not included.
 package struct StagePropagation: Hashable, Sendable {
   package let following: [ProcessTable.Status]
-  /// Those that still work by earlier stages.
+  /// The services that still use earlier stages.
   package let behind: [ProcessTable.Status]
-  /// The one that spoke last first.
+  /// The services by last update, newest first.
   package let silent: [ProcessTable.Status]
-  /// How long it took until the last of them followed, or how long it was waited for.
+  /// The time until the last service followed, or the length of the wait.
   package let waited: Interval
 
-  /// How many said something a moment ago.
+  /// The number of services that are not silent.
   package var count: Int { following.count + behind.count }
 
-  /// A change of a stage counts in every process within this time.
+  /// The time within which a change of a stage applies in every process.
   package static let limit = Interval.seconds(5)
   package static let silence = ProcessTable.silence
   private static let period = Duration.milliseconds(200)
 
-  /// Returns what holds now.
   package static func now(on connection: Connection) async throws -> StagePropagation {
     try await awaited(within: .milliseconds(0), on: connection)
   }
 
-  /// Waits until every running service works by the stages as they are at the call, and at most for `limit`.
+  /// Waits until every running service uses the stages at the time of the call, for at most `limit`.
   ///
-  /// It is called when a change has been committed. Where no service runs it returns at once. Cancellation ends the wait with
-  /// an error.
+  /// Call it after a change was committed. Without services it returns immediately. Cancellation ends the wait with an
+  /// error.
   package static func awaited(
     within limit: Interval = StagePropagation.limit, on connection: Connection
   ) async throws -> StagePropagation {
@@ -42,7 +41,7 @@ package struct StagePropagation: Hashable, Sendable {
         let mark = try StageTable.mark(in: session)
         return (mark, try ProcessTable.notes(in: session))
       }
-      // Later changes are others' to wait for. The mark never becomes smaller.
+      // Later changes are not awaited. The mark never becomes smaller.
       let wanted = target ?? mark
       target = wanted
       let (silent, heard) = (notes.filter(\.isSilent), notes.filter { !$0.isSilent })

@@ -3,26 +3,28 @@ package import JSON
 package import Ledger
 package import Time
 
-/// Why look-ups of an app and environment that are open are not made now, and until when.
+/// The reason why open lookups of an app and environment wait, and until when.
 package struct LookUpWait: Hashable, Sendable {
   package enum Cause: String, Sendable {
-    /// Nobody asks Apple.
+    /// No process calls Apple.
     case noProcess
-    /// A process asks about the last of them.
+    /// A process is looking up the last of them.
     case leased
-    /// A process is gone that had leased the last of them.
+    /// The process that leased the last of them is gone.
     case leasedByGone
     /// The last attempts failed, or were made a moment ago.
     case putOff
   }
 
   package let cause: Cause
-  /// What is waited for, as in `waits for …`.
+  /// The awaited event, as in `waits for …`.
   package let text: String
-  /// When it is tried next; nil where nobody knows.
+  /// The time of the next try.
+  ///
+  /// `nil` if unknown.
   package let until: Timestamp?
 
-  /// Nil where some may be made now and somebody makes them, or where none is open.
+  /// Returns `nil` if a process makes due lookups, or without open ones.
   package static func read(
     _ scope: AppScope, at now: Timestamp, in session: borrowing Session
   ) throws(DatabaseError) -> Self? {
@@ -35,7 +37,7 @@ package struct LookUpWait: Hashable, Sendable {
     if !waiting.isAnybodyAlive, waiting.due > 0 {
       self.init(.noProcess, "a process that asks Apple: start `switchyard serve` on this database", nil)
     } else if waiting.due > 0 {
-      // What came since the door was closed says nothing by itself.
+      // Rows that arrived since are due, although Apple refuses access for the app.
       guard let hold = waiting.hold, leased == 0 else { return nil }
       self.init(.putOff, Self.nextTry(hold.at, hold.reason), hold.at)
     } else if let gone = waiting.leased.first(where: { !$0.isAlive }) {

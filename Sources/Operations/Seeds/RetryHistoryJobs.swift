@@ -2,9 +2,10 @@ package import Database
 package import Ledger
 package import Time
 
-/// Asks Apple anew about ids that it did not know, or that failed; what waits is due at once.
+/// Makes IDs that Apple did not know, or with a failed lookup, due again.
+///
+/// Waiting IDs are due immediately.
 package struct RetryHistoryJobs: Sendable {
-  /// What would be asked about.
   package struct Plan: Sendable {
     package let app: App
     package let ids: Int
@@ -13,13 +14,17 @@ package struct RetryHistoryJobs: Sendable {
   private let bundleID: String
   private let states: [HistoryJobTable.State]
 
-  /// - Parameter states: the ids that stand so; what is done is not asked about anew.
+  /// - Parameter states: the states of the IDs.
+  ///
+  /// `done` is ignored.
   package init(of bundleID: String, _ states: [HistoryJobTable.State]) {
     self.bundleID = bundleID
     self.states = states.filter { $0 != .done }
   }
 
-  /// What would be asked about; `NoSuchApp` when it is not registered.
+  /// Returns the number of IDs.
+  ///
+  /// Throws `NoSuchApp`.
   package func plan(on connection: Connection) async throws -> Plan {
     let app = try await AppRecord.find(bundleID, connection).app
     let counts = try await connection.read { session throws(DatabaseError) in
@@ -29,7 +34,7 @@ package struct RetryHistoryJobs: Sendable {
     return Plan(app: app, ids: chosen.reduce(0) { $0 + $1.count })
   }
 
-  /// Makes them due; how many, which others may have changed since the plan.
+  /// Makes the IDs due and returns their number, which may have changed since the plan.
   package func apply(
     _ plan: Plan, by author: AuditContext, at now: Timestamp, on connection: Connection
   ) async throws -> Int {
