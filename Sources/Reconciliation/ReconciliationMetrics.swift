@@ -31,10 +31,12 @@ struct ReconciliationMetrics: Sendable {
       help: "Expected in the last 7 days: notifications by Apple's history, renewals by the ends of their periods.",
       labels: ["app", "environment", "measure"])
     arrived = registry.gauge(
-      "switchyard_notifications_received", help: "The part of the expected that was received without being asked for.",
+      "switchyard_notifications_received",
+      help: "Of switchyard_notifications_expected, those that Apple sent without being asked.",
       labels: ["app", "environment", "measure"])
     missing = registry.gauge(
-      "switchyard_notifications_missing", help: "Of it, what is not known at all.",
+      "switchyard_notifications_missing",
+      help: "Of switchyard_notifications_expected, those that are not in the ledger.",
       labels: ["app", "environment", "measure"])
     heartbeatLost = registry.gauge(
       "switchyard_test_notification_lost", help: "1 while Apple's TEST notifications do not come back, 0 otherwise.",

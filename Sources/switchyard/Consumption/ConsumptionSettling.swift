@@ -17,7 +17,7 @@ enum ConsumptionSettling {
     "answer", "Report to Apple how the purchase was used.",
     discussion: """
       FILE holds Apple's ConsumptionRequest as JSON; customerConsented must be true. A request that was declined or \
-      refused can be answered while its 12 hours last. Exit status 7: Apple could not be reached or says later.
+      refused can be answered while its 12 hours last. Exit status 7: Apple could not be asked now, or says later; `switchyard api check` shows a refused key.
       """,
     whenStopped: "The service repeats an answer that Apple may not have received, as does a second run.",
     examples: [Command.Example("switchyard consumption answer 2000000123456789 --file used.json --dry-run")],
